@@ -60,7 +60,7 @@ __attribute__((target("sse4.2"))) uint32_t by_instruction(uint32_t crc, const ui
 }  // namespace
 
 void detect_crc32c() noexcept {
-  if (has_instruction.load(std::memory_order_relaxed)) return;  // found before, or by the parent of a fork
+  if (has_instruction.load(std::memory_order_relaxed)) return;  // already found, or by the parent of a fork
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (__get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_SSE4_2) != 0) {
     has_instruction.store(true, std::memory_order_relaxed);

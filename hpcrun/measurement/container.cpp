@@ -22,7 +22,7 @@ namespace {
 
 using Page = std::array<char, kPageBytes>;
 
-// What is missing at the end is 0.
+// Reads a page. Bytes past the end of the file are 0.
 Page page_at(int descriptor, uint64_t at) {
   Page page{};
   size_t have = 0;
@@ -43,7 +43,7 @@ Header header_in(const Page& page) {
   return header;
 }
 
-// Whether the checksum of a header and the strings behind it holds.
+// True if the checksum of a header and the strings after it matches.
 template <typename Header>
 bool holds(const Page& page, const Header& header, uint64_t strings) {
   if (strings > page.size() - sizeof header) return false;
@@ -51,7 +51,7 @@ bool holds(const Page& page, const Header& header, uint64_t strings) {
   return hpcrun::crc32c(fields, page.data() + sizeof header, strings) == header.checksum;
 }
 
-// A name that leads to no other folder.
+// True if the text is a file name without a folder.
 bool is_name(std::string_view text) {
   return !text.empty() && text != "." && text != ".." &&
          std::ranges::none_of(text, [](char c) { return c == '/' || c == '\0'; });
@@ -77,7 +77,7 @@ void ContainerReader::read_header(int descriptor) {
   is_container_ = std::memcmp(header.magic, hpcrun::kContainerMagic, sizeof header.magic) == 0;
   if (!is_container_) return;
   if (!holds(page, header, uint64_t{header.host_bytes} + header.local_bytes + header.place_bytes)) {
-    is_readable_ = true;  // members say themselves what they are
+    is_readable_ = true;  // members have checksums of their own
     damage_ = path_.string() + ": its header is damaged";
     return;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Reads containers, in which the ranks of a node leave what they measured as one file (container_format.h).
-// Robust against any bytes: what is damaged is named, and members behind it are found.
+// Reads containers, in which the ranks of a node store their measurement files as one file
+// (container_format.h). Robust against any bytes: damage is reported, and members after it are found.
 
 #include <filesystem>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace prof {
 
-// By whom a container is written.
+// The node and the directories that a container belongs to.
 struct ContainerOwner {
   std::string host;
-  std::string local;  // the directory on the host in which its ranks measure
-  std::string place;  // what tells it from other directories of the same name
+  std::string local;  // the directory on the host that its ranks measure in
+  std::string place;  // distinguishes it from other directories of the same name
 };
 
 class ContainerReader {
@@ -22,26 +22,26 @@ class ContainerReader {
   explicit ContainerReader(std::filesystem::path path, uint64_t from = 0);
 
   const std::filesystem::path& path() const { return path_; }
-  // True for a file that prof wrote as a container, of whatever version.
+  // True for a file that prof wrote as a container, of any version.
   bool is_container() const { return is_container_; }
-  // Empty where its header is damaged.
+  // Returns the owner; empty if the header is damaged.
   const ContainerOwner& owner() const { return owner_; }
 
-  // Finds the members that have come since the last call, up to the first place at which there is none. True
-  // where it found some.
+  // Finds members that were added since the last call, up to the first position without one. Returns true if
+  // it found any.
   bool read_on();
-  // Looks for members behind that, and names what is damaged in damage().
+  // Finds members after that position as well, and describes damaged parts in damage().
   void read_rest();
 
   const std::vector<StoredFile>& members() const { return members_; }
-  // Where the next member would begin.
+  // Returns the position of the next member.
   uint64_t end() const { return end_; }
-  // One line at most for the user, which names the container.
+  // Returns at most one line for the user, which names the container.
   const std::string& damage() const { return damage_; }
 
  private:
   void read_header(int descriptor);
-  // A page further where there is no member; true where there is one.
+  // Reads the member at `at`. Returns true and moves past it, or returns false and moves one page ahead.
   bool take_member(int descriptor, uint64_t size, uint64_t& at);
 
   std::filesystem::path path_;
@@ -52,7 +52,7 @@ class ContainerReader {
   bool is_container_ = false, is_readable_ = false;
 };
 
-// Where the member behind one that ends here begins.
+// Returns the position of the next member after one that ends at `end`.
 uint64_t next_member(uint64_t end);
 
 }  // namespace prof

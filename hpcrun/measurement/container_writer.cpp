@@ -118,9 +118,9 @@ uint32_t ContainerWriter::copy(int from, uint64_t bytes, uint64_t to) {
     const size_t part = static_cast<size_t>(std::min<uint64_t>(block.size(), bytes - done));
     const ssize_t got = ::pread(from, block.data(), part, static_cast<off_t>(done));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) fail_with(got < 0 ? errno : EIO, path_);  // nobody writes to it any more
+    if (got <= 0) fail_with(got < 0 ? errno : EIO, path_);  // no process writes to it any more
     sum = hpcrun::crc32c(sum, block.data(), static_cast<size_t>(got));
-    // What a killed process had reserved takes no room.
+    // Blocks of zeros, reserved by a killed process, become holes.
     if (!is_zero(block.data(), static_cast<size_t>(got)))
       write_all(descriptor_, block.data(), static_cast<size_t>(got), to + done, path_);
     done += static_cast<uint64_t>(got);

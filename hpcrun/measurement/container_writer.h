@@ -1,7 +1,7 @@
 #pragma once
-// Adds files to a container (container_format.h). Who adds holds a lock that all who add to it know; that is
-// the caller's. A member's header is written last: what was killed as it added left nothing that could be
-// taken for a member. Throws std::system_error.
+// Adds files to a container (container_format.h). Callers must hold a lock that all writers of the container
+// share. A member's header is written last, so a killed writer leaves nothing that looks like a member.
+// Throws std::system_error.
 
 #include <filesystem>
 #include <string>
@@ -12,23 +12,24 @@ namespace prof {
 
 class ContainerWriter {
  public:
-  // Makes the file, which must not be there.
+  // Creates the file, which must not exist.
   static void create(const std::filesystem::path& path, const ContainerOwner& owner);
 
-  // Members are whole up to `known_end` at least; what is no whole member behind them is cut off.
+  // Opens the container. Members are complete up to `known_end` at least. Cuts off data after the last
+  // complete member.
   ContainerWriter(std::filesystem::path path, uint64_t known_end);
   ~ContainerWriter();
   ContainerWriter(const ContainerWriter&) = delete;
   ContainerWriter& operator=(const ContainerWriter&) = delete;
 
-  // The file's contents under its name. What was written of one that cannot be added is cut off.
+  // Adds the file's contents under its name. If that fails, cuts off the part that was written.
   void add(const std::filesystem::path& file);
-  // When it returns what was added is kept, as far as the file system says.
+  // Flushes the file. What was added is durable on return, as far as the file system guarantees it.
   void sync() const;
   uint64_t end() const { return end_; }
 
  private:
-  // Returns the checksum.
+  // Copies the contents and returns their checksum.
   uint32_t copy(int from, uint64_t bytes, uint64_t to);
   void cut();
 

@@ -1,6 +1,6 @@
 #pragma once
-// Metrics of which the runtime knows name, unit and meaning beforehand (lock_metrics.h, device_metrics.h),
-// and how it announces them in a measurement file.
+// Describes metrics whose name, unit and meaning are fixed (lock_metrics.h, device_metrics.h), and announces
+// them in a measurement file.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct DescribedMetric {
   double scale = 1e-9;  // stored value * scale = value in unit
 };
 
-// Once in a MeasurementFile, before their values.
+// Writes the metric records. Must be called once per MeasurementFile, before the first values.
 template <typename Id, size_t kCount, typename File>
 void announce(const DescribedMetric<Id> (&metrics)[kCount], File& file) noexcept {
   for (const DescribedMetric<Id>& metric : metrics)

@@ -1,6 +1,6 @@
 #pragma once
-// The metrics of accelerators, as the runtime writes them and the analysis reads them. Times are stored in
-// nanoseconds. Values of enums are part of the format: append only.
+// Defines the metrics of accelerators, shared by the runtime, which writes them, and the analysis. Times are
+// stored in nanoseconds. Values of enums are part of the format: append only.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace hpcrun {
 
-// Ids of metrics that a metric record announces once a device is used.
+// Ids of metrics. Metric records announce them once a device is used.
 enum class DeviceMetric : uint16_t {
   CpuIdle = 16,
   CpuIdleCause = 17,
@@ -49,7 +49,7 @@ constexpr DescribedMetric<DeviceMetric> kDeviceMetrics[] = {
     {DeviceMetric::BytesFromDevice, "D_TO_H_BYTES", "bytes copied from a device; exact", "bytes", 1},
 };
 
-// Announced once a task has waited for one of another queue.
+// Announced once a task has waited for a task of another queue.
 constexpr DescribedMetric<DeviceMetric> kEventMetrics[] = {
     {DeviceMetric::EventWait, "EVENT_WAIT",
      "time that tasks launched here waited for a task of another queue, whose event was in their wait list, "
@@ -59,21 +59,22 @@ constexpr DescribedMetric<DeviceMetric> kEventMetrics[] = {
      "exact"},
 };
 
-// Cells at the root of a device's line: its totals. No metric record announces them.
+// A device's totals: cells at the root of its calling context tree. No metric record announces them.
 enum class DeviceTotal : uint16_t {
   Busy = 40,        // ns in which a task of this process was active
-  Kernels = 41,     // ns in which a kernel was
-  Copies = 42,      // ns in which a copy or fill was
-  Overlap = 43,     // ns in which a task was and no thread of the process waited for the device
+  Kernels = 41,     // ns in which a kernel was active
+  Copies = 42,      // ns in which a copy or fill was active
+  Overlap = 43,     // ns in which a task was active and no thread of the process waited for the device
   CpuWaits = 44,    // ns in which a thread of the process waited for the device
-  Window = 45,      // ns from its first use until now, pauses left out as in the times above
-  Tasks = 46,       // samples: how many completed
-  Incomplete = 47,  // samples: how many were submitted and not seen to complete
-  Occupied = 49,    // ns in which a task of this process was active or another one had something to do
-  Paused = 50,      // ns since its first use in which measuring was paused
-  // ns of CLOCK_MONOTONIC from which on nothing is known but that a task is under way; 0: none is.
+  Window = 45,      // ns from its first use until now, without pauses, as in the times above
+  Tasks = 46,       // samples: number of completed tasks
+  Incomplete = 47,  // samples: number of tasks that were submitted and not observed to complete
+  Occupied = 49,  // ns in which a task of this process was active, or another process had work for the device
+  Paused = 50,    // ns since its first use in which measuring was paused
+  // ns of CLOCK_MONOTONIC since which a task is in progress and nothing else is known; 0: none is.
   UnderWaySince = 51,
-  KnownContexts = 48,  // samples: of how many that completed the launch context was found without a walk
+  // samples: number of completed tasks whose launch context was found without a walk
+  KnownContexts = 48,
 };
 
 }  // namespace hpcrun

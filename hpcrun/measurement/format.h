@@ -1,8 +1,8 @@
 #pragma once
-// The layout of a measurement file: what one process leaves on disk between two execs. docs/formats.md
-// describes it field by field; this header is its one definition, shared by the writer inside the measured
-// process and the reader in the analysis. All numbers are little-endian. Values of enums are part of the
-// format: append only.
+// Defines the layout of a measurement file: what one process leaves on disk between two execs.
+// docs/formats.md describes it field by field. This header is the only definition, shared by the writer in
+// the measured process and the reader in the analysis. All numbers are little-endian. Values of enums are
+// part of the format: append only.
 
 #include <atomic>
 #include <compare>
@@ -15,11 +15,11 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;   // a reader refuses any other
-constexpr uint16_t kFormatMinor = 13;  // a reader accepts newer ones and ignores what it does not know
+constexpr uint16_t kFormatMinor = 13;  // a reader accepts newer ones and ignores unknown parts
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
-// Trace times are whole multiples of this: two bytes reach 4.19 ms, one interval at 250 samples per second.
+// Trace times are multiples of this: two bytes reach 4.19 ms, one interval at 250 samples per second.
 constexpr uint32_t kTraceQuantumNs = 256;
 
 enum class StreamKind : uint16_t {
@@ -27,96 +27,97 @@ enum class StreamKind : uint16_t {
   Nodes = 2,     // calling context tree nodes of one thread, append-only
   Values = 3,    // metric cells of one thread, updated in place
   Trace = 4,     // delta-coded trace of one thread, append-only
-  Tasks = 5,     // what a device queue executed, append-only (since minor version 3)
-  Waits = 6,     // when one thread waited for devices, append-only (since minor version 3)
+  Tasks = 5,     // tasks that a device queue executed, append-only (since minor version 3)
+  Waits = 6,     // waits of one thread for devices, append-only (since minor version 3)
   Accesses = 7,  // memory that one thread used and others as well, append-only (since minor version 4)
-  Locks = 8,     // where one thread waited for others, and whom it blames; in place (since minor version 5)
+  Locks = 8,     // waits of one thread for others, and blame; updated in place (since minor version 5)
 };
 
 // Live counters of the process, one 64-bit number each.
 enum class Counter : uint16_t {
-  Samples = 0,             // samples recorded
-  HandlerNanoseconds = 1,  // CPU time of the runtime: in handlers, summed over threads, at its start, and for
-                           // modules loaded later
-  RuntimeBytes = 2,        // high water of memory mapped by the runtime
+  Samples = 0,  // samples recorded
+  // CPU time of the runtime: in handlers, summed over threads, at its start, and for modules loaded later.
+  HandlerNanoseconds = 1,
+  RuntimeBytes = 2,        // high-water mark of memory mapped by the runtime
   EndMonotonicNs = 3,      // CLOCK_MONOTONIC at a normal end; 0: killed, crashed or still running
-  Threads = 4,             // threads seen, the main thread included
-  UnsampledThreads = 5,    // threads for which there was no sample source or no memory
+  Threads = 4,             // number of threads, including the main thread
+  UnsampledThreads = 5,    // threads without a sample source or memory
   FileBytes = 9,           // size of the file at a normal end, 0 before
-  PausedSinceNs = 10,      // CLOCK_MONOTONIC when measuring was paused; 0: it is not (pause.h)
-  PausedNanoseconds = 11,  // length of the pauses that are over, summed
-  ResumedAtNs = 12,        // CLOCK_MONOTONIC at the end of the last pause; 0: none ended
+  PausedSinceNs = 10,      // CLOCK_MONOTONIC since when measuring is paused; 0: it is not (pause.h)
+  PausedNanoseconds = 11,  // sum of the pauses that have ended
+  ResumedAtNs = 12,        // CLOCK_MONOTONIC at the end of the last pause; 0: none has ended
   MeasuredBy = 13,         // pid of the process that samples this one from outside; 0: it samples itself
-  // The program's own time lies between these two, less loading before and what the runtime does at either
-  // end. CLOCK_MONOTONIC; 0: not known.
+  // Bounds of the program's own time. Excludes loading before, and the runtime's work at either end.
+  // CLOCK_MONOTONIC; 0: not known.
   ProgramBeganNs = 14,  // the runtime had started
-  ProgramEndedNs = 15,  // the runtime began to end
-  // Samples that were asked for and not recorded, by reason.
+  ProgramEndedNs = 15,  // the runtime began its work at the end
+  // Samples that were requested but not recorded, by reason.
   DroppedNoMemory = 16,       // the thread's arena is exhausted
   DroppedFileFull = 17,       // disk full, quota, file size limit: recording has stopped
-  DroppedThreadUnready = 18,  // arrived before the thread was set up or after it was taken down
-  DroppedNested = 19,         // arrived while the runtime itself was at work on this thread
+  DroppedThreadUnready = 18,  // arrived before the thread was set up, or after its end
+  DroppedNested = 19,         // arrived while the runtime itself was working on this thread
   DroppedOverrun = 20,        // expirations or overflows that the kernel merged into a later one
-  DroppedRingFull = 21,       // sampled from outside: the kernel's buffer was full before it was read
-  DroppedExpensive = 22,      // those before it cost too much of the program's time (since minor version 12)
-  StartNanoseconds = 23,      // of HandlerNanoseconds, what is not in handlers (since minor version 12)
-  LooksForContention = 24,    // a ContentionSource (since minor version 4); 0 where it does not
-  RunQueueNanoseconds = 25,   // in which threads were ready and had no processor, summed: those there at the
-                              // end, and in traces of the wall clock the others
-  // Forked processes, and those that they forked, which ended or execute a program without having been
-  // sampled: they have no file (since minor version 13). What the runtime took in them counts in 1 and 23.
+  DroppedRingFull = 21,       // external sampling: the kernel's buffer was full before it was read
+  DroppedExpensive = 22,      // earlier ones cost too much of the program's time (since minor version 12)
+  StartNanoseconds = 23,      // the part of HandlerNanoseconds outside handlers (since minor version 12)
+  LooksForContention = 24,  // a ContentionSource (since minor version 4); 0 if contention is not searched for
+  // Time for which threads were ready without a processor, summed: of threads alive at the end, and with
+  // traces of REALTIME of all threads.
+  RunQueueNanoseconds = 25,
+  // Processes forked from this one, directly or indirectly, that ended or executed a program without having
+  // been sampled. They have no file; the cost of the runtime in them is in 1 and 23 (since minor version 13).
   UnsampledChildren = 26,
-  FollowsLocks = 30,  // kFollowsLocks... where it does (since minor version 5)
-  // What was repaired while the program ran (since minor version 7).
-  Repairs = 40,              // kRepairs..., bits: what may be changed
-  PlacedAllocations = 41,    // allocations that were placed; a thread's last 63 may be missing after a kill
-  PaddingBytes = 42,         // what they take more than was asked for, summed
-  PlannedSites = 43,         // entries of the repair plan that the program came to
-  PlacementsRefused = 44,    // allocations that were to be placed and were not: the allocator lacks the means
-  LocksMoved = 45,           // locks that got a line of their own
-  LocksDeclinedRobust = 46,  // locks that were to get one and did not, by reason
+  FollowsLocks = 30,  // kFollowsLocks... if locks are followed (since minor version 5)
+  // Repairs made while the program ran (since minor version 7).
+  Repairs = 40,                // kRepairs..., bits: the repairs requested
+  PlacedAllocations = 41,      // allocations that were placed; a thread's last 63 may be missing after a kill
+  PaddingBytes = 42,           // bytes added by placement, summed
+  PlannedSites = 43,           // entries of the repair plan that the program reached
+  PlacementsRefused = 44,      // allocations to be placed that the allocator could not place
+  LocksMoved = 45,             // locks moved to lines of their own
+  LocksDeclinedRobust = 46,    // locks that were to be moved and were not, by reason: robust
   LocksDeclinedPriority = 47,  // priority inheritance or protection
-  LocksDeclinedShared = 48,    // between processes
-  LocksDeclinedSpin = 49,      // spin locks have no room for the way to another line
+  LocksDeclinedShared = 48,    // shared between processes
+  LocksDeclinedSpin = 49,      // spin locks have no room for a reference to another line
   LocksDeclinedNoMemory = 50,
-  LocksDeclinedElided = 51,  // transactions of the processor stand in for them
-  // Threads that ran as processes with pages of their own (since minor version 9):
-  Conversions = 52,  // of threads to processes
+  LocksDeclinedElided = 51,  // elided by transactions of the processor
+  // Threads converted to processes with private pages (since minor version 9):
+  Conversions = 52,  // number of conversions
   ConversionNanoseconds = 53,
-  LongestConversion = 54,     // ns
-  PageCommits = 55,           // of all private pages of a thread at once
-  CommitNanoseconds = 56,     // by those of which the time was taken
-  MergedWords = 57,           // that commits wrote to common pages
-  ConvertedNanoseconds = 58,  // CPU time of threads as processes
+  LongestConversion = 54,     // of the longest conversion, in ns
+  PageCommits = 55,           // commits, each of all private pages of a thread at once
+  CommitNanoseconds = 56,     // time of commits, estimated from some of them
+  MergedWords = 57,           // written to common pages by commits
+  ConvertedNanoseconds = 58,  // CPU time of converted threads
   // Since minor version 11:
-  IsolationGuarantee = 59,  // kIsolated..., bits: the program's code, while pages were isolated
-  // How often threads met in a second of CPU time with pages of their own, and on trial with common ones, as
-  // these were tried last; 0: they were not.
+  IsolationGuarantee = 59,  // kIsolated..., bits: annotation of the program's code during isolation
+  // Synchronizations of threads per second of CPU time, with private pages, and with common pages on trial,
+  // as of the last trial; 0: not tried.
   MeetingsIsolated = 60,
   MeetingsCommon = 61,
-  // What MPI says in MPI_Init, where the launcher does not: 1 + the rank in the lower half, how many there
-  // are in the upper one; 0: nobody asked.
+  // The rank that MPI reports in MPI_Init, for launchers that do not: 1 + rank in the lower 32 bits, number
+  // of ranks in the upper; 0: not asked.
   RankByMpi = 62,
 };
-constexpr uint64_t kIsolatedAnnotated = 1;  // all of it said where it works atomically
-constexpr uint64_t kIsolatedPlain = 2;      // some did not
-constexpr uint64_t kRepairsLayout = 1;      // of what this run finds
+constexpr uint64_t kIsolatedAnnotated = 1;  // all code is annotated: it marks its atomic operations
+constexpr uint64_t kIsolatedPlain = 2;      // some code is not
+constexpr uint64_t kRepairsLayout = 1;      // by what this run finds
 constexpr uint64_t kRepairsLocks = 2;
 constexpr uint64_t kRepairsByPlan = 4;
 constexpr uint64_t kRepairsIsolate = 8;
 constexpr uint64_t kFollowsLocks = 1;
-constexpr uint64_t kFollowsLocksWithTasks = 2;  // OpenMP runs tasks where it makes threads wait
+constexpr uint64_t kFollowsLocksWithTasks = 2;  // OpenMP ran tasks in threads that were waiting
 constexpr uint16_t kCounterSlots = 64;
 constexpr uint16_t kStackReasonSlots = 32;
 
-// Offset 0 of the file. Readers find every table through the offsets and sizes stored here.
+// At offset 0 of the file. Readers find every table through the offsets and sizes stored here.
 struct FileHeader {
   char magic[8];
   uint16_t major;
   uint16_t minor;
   uint32_t byte_order;
   uint32_t page_bytes;
-  uint32_t header_bytes;  // whole pages; the first extent starts behind them
+  uint32_t header_bytes;  // whole pages; the first extent follows
   uint16_t extent_header_bytes;
   uint16_t node_bytes;
   uint16_t cell_bytes;
@@ -126,7 +127,7 @@ struct FileHeader {
   uint16_t counter_slots;
   uint16_t stack_reason_slots;
   uint32_t stack_reasons_offset;
-  uint32_t strings_offset;  // command, executable, host, environment: each 32-bit length, then bytes
+  uint32_t strings_offset;  // command, executable, host, environment: each a 32-bit length, then bytes
   uint32_t strings_bytes;
   int32_t pid;
   int32_t parent_pid;
@@ -154,29 +155,30 @@ struct ExtentHeader {
   uint16_t version;
   StreamKind kind;
   uint32_t thread;           // index in the process; 0 for StreamKind::Process
-  uint32_t sequence;         // in its stream, from 0
-  uint32_t pages;            // size, this header included
+  uint32_t sequence;         // number in its stream, from 0
+  uint32_t pages;            // size, including this header
   uint32_t header_checksum;  // CRC32C of the 32 immutable bytes with this field as 0
   uint64_t first;            // Nodes: id of the first node; otherwise 0
   std::atomic<uint32_t>
-      length;  // bytes published behind the header; Process: bytes taken, may exceed the size
-  std::atomic<uint32_t> sealed;  // kSealed once nothing will be appended and payload_checksum holds
+      length;  // bytes published after the header; Process: bytes taken, may exceed the size
+  std::atomic<uint32_t> sealed;  // kSealed if nothing will be appended and payload_checksum is valid
   uint32_t payload_checksum;     // CRC32C of `length` payload bytes, started from the CRC32C of length itself
   uint32_t reserved[5];
 };
 static_assert(sizeof(ExtentHeader) == 64);
 constexpr size_t kExtentImmutableBytes = 32;
 
-// StreamKind::Nodes. Validated singly by `check`, so that an unsealed extent can be trusted record by record.
+// StreamKind::Nodes. Each record has its own `check`, so the records of an unsealed extent can be verified
+// one by one.
 struct NodeRecord {
   uint32_t parent;  // id of the caller's node, smaller than this node's; 0 is the thread's root
-  uint32_t check;   // node_check() of the other two and the node's id
+  uint32_t check;   // node_check() of the other two fields and the node's id
   uint64_t frame;   // FrameKey: module id in bits 63..48, offset in the module below
 };
 static_assert(sizeof(NodeRecord) == 16);
 
-// StreamKind::Values. The first eight bytes are immutable; count and value are each updated by one plain
-// 8-byte store, value first: after a kill between the two, value holds one sample more than count.
+// StreamKind::Values. The first eight bytes are immutable. Count and value are each updated by one plain
+// 8-byte store, value first. After a kill between the two, value includes one sample more than count.
 struct ValueCell {
   uint32_t node;
   uint16_t metric;
@@ -186,60 +188,61 @@ struct ValueCell {
 };
 static_assert(sizeof(ValueCell) == 24);
 
-// A cell whose metric has this bit belongs to a wait in that context and counts nothing: `value` is
-// CLOCK_MONOTONIC in ns since when the thread waits in a call that no sample interrupts, 0 when it does not;
-// `samples` (since minor version 2) is how long measuring had been paused by then, in ns.
+// Marks a cell that belongs to a wait in its context and counts nothing. `value` is CLOCK_MONOTONIC in ns
+// since when the thread waits in a call that no sample interrupts, or 0 if it does not wait. `samples` (since
+// minor version 2) is how long measuring had been paused by then, in ns.
 constexpr uint16_t kWaitingMetric = 0x8000;
 
-// What a thread waits for, of other threads.
+// What a thread waits for.
 enum class LockKind : uint8_t {
   Mutex = 1,
   ReadWriteLock = 2,
   SpinLock = 3,
   CriticalSection = 4,
-  // Not held by anybody:
+  // Never held by a thread:
   Condition = 16,
   Semaphore = 17,
   Barrier = 18,
   Join = 19,
-  Team = 20,  // a thread of an OpenMP team, which has done its part: for the next parallel region
+  // A thread of an OpenMP team that has done its part and waits for the next parallel region.
+  Team = 20,
 };
 constexpr bool is_held(LockKind kind) {
   return kind < LockKind::Condition;
 }
 
-// Stands for the address of OpenMP's critical section without a name.
+// Replaces the address of OpenMP's critical section without a name.
 constexpr uint64_t kUnnamedCriticalSection = 1;
 
-// What a LockCell tells.
+// The meaning of a LockCell.
 enum class LockRole : uint8_t {
-  Wait = 0,   // what the thread waited
-  Blame = 1,  // what others waited while the thread held the lock, at the call that released it
-  Open = 2,   // that the thread waits now
-  Held = 3,   // who was seen to hold a lock
-  Idle = 4,   // that others were idle while the thread worked
+  Wait = 0,   // the thread waited
+  Blame = 1,  // others waited while the thread held the lock; at the call that released it
+  Open = 2,   // the thread is waiting now
+  Held = 3,   // the thread that was observed to hold a lock
+  Idle = 4,   // others were idle while the thread worked
 };
 
-// StreamKind::Locks. The first 24 bytes are immutable; the others are each updated by one plain 8-byte store,
+// StreamKind::Locks. The first 24 bytes are immutable. The others are each updated by one plain 8-byte store,
 // the total first.
 struct LockCell {
-  uint64_t object;  // address of what was waited for; 0 of Open and Idle
+  uint64_t object;  // address of the object waited for; 0 for Open and Idle
   uint32_t node;    // in the tree of `thread`
-  uint32_t thread;  // index: the stream's own, or of a thread that held the lock
-  LockKind kind;    // 0 of Idle
+  uint32_t thread;  // index: the stream's own, or that of a thread that held the lock
+  LockKind kind;    // 0 for Idle
   LockRole role;
   uint16_t reserved;
   uint32_t check;  // lock_cell_check()
-  // Wait, Blame   waits that ended, or releases
-  // Open          address of what is waited for
+  // Wait, Blame   number of waits that ended, or of releases
+  // Open          address of the object waited for
   // Idle          CPU time in ns in which others were idle
   uint64_t waits;
   // Wait, Blame   ns of waiting
-  // Open, Held    ns of CLOCK_MONOTONIC less all pauses: since when; 0: not. When it was seen
+  // Open, Held    ns of CLOCK_MONOTONIC minus all pauses: start of the wait (0: none), or time of observation
   // Idle          the same CPU time times idle/working threads
   uint64_t total_ns;
-  // Wait, Blame   longest wait, or what was waited up to one release
-  // Open, Held    thread id of who held the lock as the wait began, or then; 0: not known
+  // Wait, Blame   longest wait, or the largest sum of waits ended by one release
+  // Open, Held    thread id of the holder, as the wait began or at the observation; 0: not known
   // Idle          the same CPU time times idle threads
   uint64_t longest_ns;
 };
@@ -249,47 +252,48 @@ static_assert(sizeof(LockCell) == 48);
 struct TraceStart {
   uint64_t time;  // in quanta
   uint32_t node;
-  uint32_t period;  // StreamKind::Tasks, where it is sampled: in quanta; otherwise 0
+  uint32_t period;  // StreamKind::Tasks, if it is sampled: in quanta; otherwise 0
 };
 static_assert(sizeof(TraceStart) == 16);
 
 // A trace record is LEB128(time delta in quanta + kTraceDeltaBias), LEB128(zigzag(node delta)); a gap is
-// LEB128(kTraceGap), LEB128(time delta). No record starts with a zero byte: zero means nothing was written.
+// LEB128(kTraceGap), LEB128(time delta). No record starts with a zero byte: zero means that nothing was
+// written.
 constexpr uint64_t kTraceGap = 1;
 constexpr uint64_t kTraceDeltaBias = 2;
 constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
 
-// What traces of a run cannot tell is said in notes that begin like this.
+// Starts the notes that say what the traces of a run do not show.
 constexpr char kTraceNotePrefix[] = "In traces, ";
 
-// StreamKind::Tasks and Waits: the payload starts with a TraceStart, whose time is that of an end. A record
-// is five or six LEB128 numbers, times in quanta:
-//   task  zigzag(start - end of the record before) + 1, length, start - submission, zigzag(node delta),
-//         index of the thread that submitted it; in a sampled stream twice that, plus 1 where the task stands
-//         for the cells in which it was seen (task_sampling.h)
-//   wait  zigzag(begin - end of the record before) + 1, length, launch latency, gap, wake latency,
+// StreamKind::Tasks and Waits: the payload starts with a TraceStart, whose time is the end of an interval.
+// A record is five or six LEB128 numbers, times in quanta:
+//   task  zigzag(start - end of the previous record) + 1, length, start - submission, zigzag(node delta),
+//         index of the thread that submitted it; in a sampled stream twice that, plus 1 if the task
+//         represents the cells in which it was seen (task_sampling.h)
+//   wait  zigzag(begin - end of the previous record) + 1, length, launch latency, gap, wake latency,
 //         zigzag(node delta)
-// StreamKind::Accesses likewise: the time is that of the access, or of the sample that found it, and before
-// it lies the CPU time that the sample stands for:
-//   access  zigzag(begin of that - time of the record before) + 1, its length, address, bytes * 64 + bits
+// StreamKind::Accesses likewise: the end is the time of the access, or of the sample that found it. The
+// interval is the CPU time that the sample represents:
+//   access  zigzag(begin - end of the previous record) + 1, length, address, bytes * 64 + bits
 //           (kAccess...), id of the object + 1 or 0, zigzag(node delta)
-// The first is not 0: a zero byte means nothing was written.
+// The first number is not 0: a zero byte means that nothing was written.
 constexpr unsigned kTaskNumbers = 5;
 constexpr unsigned kWaitNumbers = 6;
 constexpr unsigned kAccessNumbers = 6;
 constexpr uint64_t kAccessReads = 1;
 constexpr uint64_t kAccessWrites = 2;
-constexpr uint64_t kAccessSeen = 4;   // by a breakpoint or by hardware; otherwise a sample's guess
-constexpr uint64_t kAccessExact = 8;  // bytes and kind are known; otherwise some access to these
+constexpr uint64_t kAccessSeen = 4;   // by a breakpoint or by hardware; otherwise inferred from a sample
+constexpr uint64_t kAccessExact = 8;  // bytes and kind are known; otherwise some access to these bytes
 constexpr uint64_t kAccessLocked = 16;
-constexpr uint64_t kAccessBits = 64;  // above: bytes
+constexpr uint64_t kAccessBits = 64;  // the bits above are the number of bytes
 
-// What an access is known by: Counter::LooksForContention.
+// How accesses are observed: Counter::LooksForContention.
 enum class ContentionSource : uint64_t {
-  Breakpoints = 1,  // from decoded instructions to breakpoints that confirm
+  Breakpoints = 1,  // breakpoints, which confirm accesses found by decoding instructions
   Pebs = 2,         // Intel's memory samples (since minor version 6, as is the next)
   Ibs = 3,          // AMD's
-  Pages = 4,        // pages that threads have for themselves (since minor version 10)
+  Pages = 4,        // private pages of threads (since minor version 10)
 };
 
 enum class RecordType : uint8_t {
@@ -310,10 +314,10 @@ enum class RecordType : uint8_t {
 };
 
 // StreamKind::Process: this header, `fixed_words` * 8 bytes of numbers, then strings (16-bit length, bytes),
-// padded with zeros to `bytes`. Records start at multiples of 8. `commit` is stored last: a reader that meets
-// a record without a valid one searches on in steps of 8.
+// padded with zeros to `bytes`. Records start at multiples of 8. `commit` is stored last. A reader that finds
+// no valid record continues the search in steps of 8.
 struct RecordHeader {
-  std::atomic<uint32_t> commit;  // CRC32C of all bytes behind this field, 1 where that is 0
+  std::atomic<uint32_t> commit;  // CRC32C of all bytes after this field, 1 if that is 0
   uint16_t bytes;                // whole record
   RecordType type;
   uint8_t fixed_words;
@@ -325,7 +329,7 @@ struct MetricRecord {
   double scale;
   double requested_hz;
 };  // strings: name, unit, source, note
-// Which file a path led to in the measured process, by stat(); all 0: not known.
+// Identifies the file that a path led to in the measured process, by stat(); all 0: not known.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -335,8 +339,9 @@ struct FileIdentity {
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 constexpr uint64_t kNoFileDevice =
-    ~uint64_t{0};  // the path led nowhere; the inode is a number of the process
-// Of a file that is gone when the process ends, in its measurement directory: directory, then the identity.
+    ~uint64_t{0};  // the path led to no file; the inode is a number of the process
+// Names the copy of a file that no longer exists when the process ends, in the measurement directory:
+// directory, then the identity.
 constexpr char kSavedFileFormat[] = "%s/saved-%lx-%lx-%lx.elf";
 
 struct ModuleRecord {
@@ -360,11 +365,11 @@ struct ThreadNameRecord {
   uint64_t thread;
   uint64_t time_ns;
 };                           // strings: name
-struct ThreadMemoryRecord {  // addresses, of a thread that was seen to use memory of others
+struct ThreadMemoryRecord {  // addresses of a thread that used memory of other threads
   uint64_t thread;
   uint64_t stack_low;
-  uint64_t stack_high;  // the first above it; both 0: not known
-  uint64_t pointer;     // the thread pointer: below it lie the thread-local variables
+  uint64_t stack_high;  // exclusive; both 0: not known
+  uint64_t pointer;     // the thread pointer: thread-local variables are below it
 };
 struct NoteRecord {
   uint64_t reserved;
@@ -375,7 +380,7 @@ struct DeviceRecord {
   uint64_t first_use_ns;  // CLOCK_MONOTONIC; its idleness counts from here
 };                        // strings: name, UUID, API, driver
 struct QueueRecord {
-  uint64_t line;  // thread index under which the queue has its contexts, values and tasks
+  uint64_t line;  // thread index that has the queue's contexts, values and tasks
   uint64_t device;
   uint64_t time_ns;  // CLOCK_MONOTONIC of its creation
 };                   // strings: name
@@ -388,57 +393,57 @@ struct ObjectRecord {
   uint64_t begin;    // address
   uint64_t bytes;    // 0: not known
   uint64_t born_ns;  // CLOCK_MONOTONIC; 0: not known
-  uint64_t thread;   // index of the thread in whose tree the context of its allocation is
-  uint64_t node;     // that
-  uint64_t align;    // what its address was asked to be a multiple of; 0: not known
+  uint64_t thread;   // index of the thread whose tree contains the context of its allocation
+  uint64_t node;     // that context
+  uint64_t align;    // the alignment requested for its address; 0: not known
 };
 struct ObjectEndRecord {
   uint64_t object;
-  uint64_t time_ns;  // CLOCK_MONOTONIC at which it was released
+  uint64_t time_ns;  // CLOCK_MONOTONIC of its release
 };
 
 enum class RepairKind : uint64_t {
-  Placed = 1,        // allocations of a site are placed from now on, for what this run found
-  PlannedSite = 2,   // the program came to a site that the repair plan names
-  Declined = 3,      // threads contend for a site's allocations, and no placement keeps them apart
-  LocksMoved = 4,    // a lock got a line of its own
-  PageIsolated = 5,  // from now on threads have a page for themselves (since minor version 9, as is the next)
-  PageShared = 6,    // a page is not isolated, or not any more
+  Placed = 1,        // allocations of a site are placed from now on, by what this run found
+  PlannedSite = 2,   // the program reached a site that the repair plan names
+  Declined = 3,      // threads contend for a site's allocations, and no placement separates them
+  LocksMoved = 4,    // a lock was moved to a line of its own
+  PageIsolated = 5,  // threads get private copies of the page (since minor version 9, as is the next)
+  PageShared = 6,    // a page is not isolated, or no longer
 };
 
 struct RepairRecord {
   uint64_t time_ns;  // CLOCK_MONOTONIC
   RepairKind kind;
-  uint64_t thread;  // index of the thread in whose tree the context of the allocation is;
-  uint64_t node;    // that; 0 of a lock that lies in no allocation that is known
-  uint64_t bytes;   // that the site asks for; 0: they vary
-  uint64_t align;   // a Placement (hpcrun/model/placement.h); 0 where there is none
+  uint64_t thread;  // index of the thread whose tree contains the context of the allocation
+  uint64_t node;    // that context; 0 for a lock outside every known allocation
+  uint64_t bytes;   // size that the site requests; 0: it varies
+  uint64_t align;   // a Placement (hpcrun/model/placement.h); 0 if there is none
   uint64_t offset;
   uint64_t pad;
   uint64_t plan_entry;  // PlannedSite: index of the entry + 1; otherwise 0
-  uint64_t conflicts;   // accesses that were in conflict on a line, as they lay, and
-  uint64_t remaining;   // with the placement (Declined: with the best one that there is)
-  uint64_t address;     // of the line at which this was found, or of the lock, or the page
-  // Of pages `conflicts` is the share of CPU time at lines that threads shared there falsely, in millionths,
-  // and `remaining` why it is not isolated (WhyShared).
+  uint64_t conflicts;   // accesses that conflicted on a line in the original layout, and
+  uint64_t remaining;   // with the placement (Declined: with the best one available)
+  uint64_t address;     // of the line where this was found, or of the lock, or of the page
+  // For pages, `conflicts` is the share of CPU time at falsely shared lines of the page, in millionths.
+  // `remaining` is the reason why it is not isolated (WhyShared).
 };
 
 // Bytes of a cache line that one thread changed while others changed the line as well
-// (hpcrun/model/written_line.h). Where they lie in several objects there is a record for each; the counts are
-// in the first one and 0 in the others.
+// (hpcrun/model/written_line.h). If they lie in several objects, there is a record for each. The counts are
+// in the first record and 0 in the others.
 struct WrittenRecord {
-  uint64_t time_ns;        // CLOCK_MONOTONIC: until then, since the object's begin or that of the process
+  uint64_t time_ns;        // CLOCK_MONOTONIC: end of the period that began with the object or process
   uint64_t thread;         // index
   uint64_t line;           // address
-  uint64_t bytes;          // a bit for each that the thread changed, from the line's begin
-  uint64_t object;         // id + 1 of the object that they lie in; 0: none that is known
+  uint64_t bytes;          // one bit for each byte that the thread changed, from the start of the line
+  uint64_t object;         // id + 1 of the object that contains them; 0: no known object
   uint64_t updates;        // commits and periods in which the thread changed the line
-  uint64_t interleaved;    // of these, those after another thread's
-  uint64_t true_sharing;   // and of these, those of words that several threads changed,
-  uint64_t false_sharing;  // and those of words of its own beside another thread's own
+  uint64_t interleaved;    // of these, the ones after another thread's
+  uint64_t true_sharing;   // of these, changes to words that several threads changed, and
+  uint64_t false_sharing;  // changes to words of its own next to another thread's
 };
 
-// Mixes into single-record checks; never 0 for the zero record that unwritten space looks like.
+// Mixes values for the checks of single records; never 0 for a zero record, which unwritten space looks like.
 constexpr uint64_t mix64(uint64_t x) {
   x ^= x >> 32;
   x *= 0xd6e8feb86659fd93u;

@@ -1,4 +1,4 @@
-// Decodes what device queues executed, how threads waited for devices, and which memory they shared
+// Decodes tasks of device queues, waits of threads for devices, and accesses to shared memory
 // (docs/formats.md, "Tasks", "Waits", "Accesses").
 
 #include <algorithm>
@@ -55,7 +55,7 @@ bool IntervalReader::next(unsigned numbers, unsigned node_number, Record& out) {
     }
     bool sound = true;
     for (unsigned i = 0; i < numbers && sound; ++i) sound = read_varint(next_, end_, out.numbers[i]);
-    // Forwards or backwards, within what time there is.
+    // The distance is forward or backward, and must stay within the range of time.
     const uint64_t coded = out.numbers[0] - 1;
     const uint64_t distance = (coded >> 1) + (coded & 1);
     sound = sound && out.numbers[0] != 0 && distance <= ((coded & 1) != 0 ? time_ : latest - time_);

@@ -1,7 +1,7 @@
 #pragma once
-// The metrics of locks and of threads that wait for each other. The analysis makes their values from what the
-// measurement file has in its streams of locks (format.h). Values of the enum are part of the format: append
-// only.
+// Defines the metrics of locks and of threads that wait for each other. The analysis computes their values
+// from the streams of locks in the measurement file (format.h). Values of the enum are part of the format:
+// append only.
 
 #include <cstdint>
 

@@ -1,6 +1,5 @@
 #pragma once
-// How notes of the runtime begin that views repeat, because they say what is missing from what the view
-// shows.
+// Defines how notes of the runtime start that views repeat, because they say what the view does not show.
 
 namespace hpcrun {
 

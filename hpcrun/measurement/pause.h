@@ -1,6 +1,6 @@
 #pragma once
-// Measuring can be paused. Whether it is stands in the live counters of the measurement file, which the
-// measured process and `prof` both map: either changes it, and no signal is needed. Async-signal-safe.
+// Pauses and resumes measuring. The state is in the live counters of the measurement file, which the measured
+// process and `prof` both map. Either can change it, and no signal is needed. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace hpcrun {
 
-// A process starts paused while a file of this name lies in its measurement directory.
+// A process starts paused if a file of this name is in its measurement directory.
 constexpr char kPausedMarker[] = "paused";
 
 // Times are CLOCK_MONOTONIC in nanoseconds. Does not own the counters.
@@ -18,26 +18,26 @@ class PauseSwitch {
   explicit PauseSwitch(std::atomic<uint64_t>* counters) noexcept : counters_(counters) {}
 
   bool is_paused() const noexcept { return paused_since() != 0; }
-  uint64_t paused_since() const noexcept {  // 0: it is not paused
+  uint64_t paused_since() const noexcept {  // 0: not paused
     return at(Counter::PausedSinceNs).load(std::memory_order_acquire);
   }
-  // All pauses up to `now` together. One that ends at this moment may be missing.
+  // Returns the sum of all pauses up to `now`. A pause that ends at this moment may be missing.
   uint64_t paused_ns(uint64_t now) const noexcept {
-    // First: a pause that ends meanwhile must not count twice.
+    // Loaded first: a pause that ends meanwhile must not count twice.
     const uint64_t over = at(Counter::PausedNanoseconds).load(std::memory_order_acquire);
     const uint64_t since = paused_since();
     return since != 0 && now > since ? over + now - since : over;
   }
-  // 0: never paused and resumed.
+  // Returns the end of the last pause; 0: there was none.
   uint64_t resumed_at() const noexcept { return at(Counter::ResumedAtNs).load(std::memory_order_acquire); }
 
-  // True when this call changed the state.
+  // Return true if this call changed the state.
   bool pause(uint64_t now) noexcept {
     uint64_t measuring = 0;
     return at(Counter::PausedSinceNs).compare_exchange_strong(measuring, now);
   }
   bool resume(uint64_t now) noexcept {
-    // First: who sees that measuring goes on must see since when.
+    // Stored first: a thread that finds measuring resumed must also find the time.
     if (!is_paused()) return false;
     at(Counter::ResumedAtNs).store(now, std::memory_order_release);
     const uint64_t since = at(Counter::PausedSinceNs).exchange(0);

@@ -1,7 +1,7 @@
 #pragma once
-// A record of an Accesses stream that is no access: how far something went in a loop at a cache line
-// (hpcrun/memory/pace.h), in the CPU time before it. Its address is the line's; its bytes and its object
-// stand for what changed and by how much.
+// A record of an Accesses stream that is not an access: the progress of a loop at a cache line
+// (hpcrun/memory/pace.h) in the CPU time before it. Its address is that of the line. Its bytes and its object
+// encode which value changed, and by how much.
 
 #include <cstdint>
 
@@ -12,7 +12,8 @@ namespace hpcrun {
 constexpr uint64_t kAccessProgress = 32;  // of the bits
 static_assert(kAccessProgress < kAccessBits);
 
-// In place of the bytes: the number of what changed, and whether all other threads at the line were held.
+// Encodes, in the field of the bytes, the number of the value that changed, and whether all other threads at
+// the line were stopped.
 constexpr uint64_t progress_bytes(uint16_t value, bool is_alone) {
   return static_cast<uint64_t>(value) << 1 | static_cast<uint64_t>(is_alone);
 }
@@ -23,7 +24,7 @@ constexpr bool progress_is_alone(uint64_t bytes) {
   return (bytes & 1) != 0;
 }
 
-// In place of the object: the change, small ones of either sign as small numbers.
+// Encodes, in the field of the object, the change. Small changes of either sign become small numbers.
 constexpr uint64_t progress_object(int64_t change) {
   return (static_cast<uint64_t>(change) << 1) ^ static_cast<uint64_t>(change >> 63);
 }

@@ -27,7 +27,7 @@ bool plausible(const FileHeader& header) {
          header.trace_quantum_ns != 0;
 }
 
-// What is missing at the end of a cut file stays 0.
+// Slots past the end of a truncated file stay 0.
 template <size_t N>
 void read_slots(std::span<const uint8_t> file, uint64_t offset, size_t slots, std::array<uint64_t, N>& out) {
   for (size_t i = 0; i < std::min(slots, N); ++i) {
@@ -88,7 +88,8 @@ const char* stream_name(StreamKind kind) {
   return "unknown";
 }
 
-// Where the launcher told the rank, MPI has the same; it may not have told how many there are.
+// Takes the rank that MPI reported. If the launcher gave a rank, it is the same, but the number of ranks may
+// be missing.
 void take_rank_by_mpi(uint64_t told, MeasuredProcess& process) {
   const uint64_t number = told & UINT32_MAX, ranks = told >> 32;
   if (number == 0 || number > ranks || ranks > INT32_MAX) return;
@@ -153,7 +154,7 @@ namespace {
 
 constexpr size_t kMinExtentHeader = sizeof(ExtentHeader);
 
-// Read again later, if at all.
+// True for streams that are read again later, if at all.
 bool is_trace(StreamKind kind) {
   return kind == StreamKind::Trace || kind == StreamKind::Tasks || kind == StreamKind::Waits;
 }
@@ -163,7 +164,7 @@ bool starts_extent(std::span<const uint8_t> page) {
          load_at<uint32_t>(page, offsetof(ExtentHeader, magic)) == hpcrun::kExtentMagic;
 }
 
-// The first half of the header never changes, so its checksum holds at any moment after it was written.
+// The first half of the header never changes, so its checksum is valid at any moment after it was written.
 bool header_holds(std::span<const uint8_t> page) {
   uint8_t immutable[hpcrun::kExtentImmutableBytes];
   std::memcpy(immutable, page.data(), sizeof immutable);
@@ -172,7 +173,8 @@ bool header_holds(std::span<const uint8_t> page) {
          load_at<uint32_t>(page, offsetof(ExtentHeader, header_checksum));
 }
 
-// Pages behind the last extent are reserved and zero; only others are worth a warning.
+// Counts pages that belong to no extent. Pages after the last extent are reserved and zero, and are not
+// reported.
 class UnreadablePages {
  public:
   void see(std::span<const uint8_t> page, uint64_t offset) {
@@ -197,11 +199,11 @@ std::string describe(const Extent& extent) {
   return text + stream_name(extent.kind) + ")";
 }
 
-// `body`: all of the extent behind its header that the file has.
+// Determines the payload of an extent. `body`: all bytes of the extent after its header that the file has.
 void read_payload(std::span<const uint8_t> header, std::span<const uint8_t> body, bool cut, Extent& extent,
                   Warnings& warnings) {
   extent.payload = body;
-  // Process records commit singly, and their length counts attempts.
+  // Process records are committed one by one, and their length counts attempts.
   if (extent.kind == StreamKind::Process) return;
   const auto length = load_at<uint32_t>(header, offsetof(ExtentHeader, length));
   const auto sealed = load_at<uint32_t>(header, offsetof(ExtentHeader, sealed));
@@ -223,12 +225,12 @@ void read_payload(std::span<const uint8_t> header, std::span<const uint8_t> body
   extent.payload = body.first(std::min<size_t>(length, body.size()));
 }
 
-// Says which streams lack extents, and drops extents that repeat or go back.
+// Reports streams with missing extents, and drops extents that repeat or go backward.
 void check_sequences(std::vector<Extent>& extents, Warnings& warnings) {
   std::map<std::pair<StreamKind, uint32_t>, uint32_t> expected;
   std::map<std::pair<StreamKind, uint32_t>, uint32_t> lost;
   std::erase_if(extents, [&](Extent& extent) {
-    // Threads race for the places of process records, so their order means nothing.
+    // Threads race for extents of process records, so their order means nothing.
     if (extent.kind == StreamKind::Process) return false;
     const auto stream = std::pair{extent.kind, extent.thread};
     uint32_t& next = expected[stream];

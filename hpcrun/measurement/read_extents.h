@@ -1,6 +1,6 @@
 #pragma once
-// First step of reading a measurement file: its header and the list of its extents, each bounds-checked and,
-// where sealed, verified. Nothing behind this header looks at unchecked offsets.
+// Reads the header of a measurement file and the list of its extents. This is the first step of reading. Each
+// extent is bounds-checked and, if sealed, verified. The next steps use checked offsets only.
 
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace prof {
 
-// At most a screenful of single warnings; the rest is counted.
+// Collects warnings: single ones up to a screenful; the rest is counted.
 class Warnings {
  public:
   explicit Warnings(std::vector<std::string>& out) : out_(out) {}
@@ -26,7 +26,7 @@ class Warnings {
   size_t suppressed_ = 0;
 };
 
-// A number at an offset of bytes that were checked to be there.
+// Loads a value at an offset. The bytes must have been checked to be there.
 template <typename T>
 T load_at(std::span<const uint8_t> bytes, size_t offset) {
   T value;
@@ -48,7 +48,7 @@ class MappedFile {
   uint32_t owner_ = 0;
 };
 
-// Lets the kernel drop pages of a mapped file from memory; they come back when touched.
+// Lets the kernel drop pages of a mapped file from memory; they are read again when accessed.
 void release_pages(std::span<const uint8_t> bytes);
 
 struct Layout {  // sizes as the file states them
@@ -61,7 +61,7 @@ struct Layout {  // sizes as the file states them
   uint64_t trace_quantum_ns = hpcrun::kTraceQuantumNs;
 };
 
-// Fills process, counters and stack reasons. Throws MeasurementError.
+// Reads the header, and fills process, counters and stack reasons. Throws MeasurementError.
 Layout read_header(std::span<const uint8_t> file, const std::string& name, ProcessMeasurement& out,
                    Warnings& warnings);
 
@@ -71,12 +71,12 @@ struct Extent {
   uint32_t sequence = 0;
   uint64_t first = 0;
   uint64_t offset = 0;               // in the file
-  std::span<const uint8_t> payload;  // what was published; all there is room for where that is not known
-  bool intact = true;                // false: sealed, and the checksum does not hold
-  bool follows_loss = false;         // extents of its stream are missing before it
+  std::span<const uint8_t> payload;  // the published bytes; all bytes if their number is not known
+  bool intact = true;                // false: sealed, but the checksum does not match
+  bool follows_loss = false;         // extents of its stream before it are missing
 };
 
-// In file order, which is each stream's order.
+// Returns the extents in file order, which is also the order within each stream.
 std::vector<Extent> read_extents(std::span<const uint8_t> file, const Layout& layout, Warnings& warnings);
 
 const char* stream_name(hpcrun::StreamKind kind);

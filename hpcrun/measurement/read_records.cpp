@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kRecordAlign = 8;
 
-// One committed record; empty when there is none at the start of `rest`.
+// Returns the committed record at the start of `rest`; empty if there is none.
 std::span<const uint8_t> committed_record(std::span<const uint8_t> rest, const Layout& layout) {
   if (rest.size() < layout.record_header_bytes) return {};
   const auto commit = load_at<uint32_t>(rest, offsetof(RecordHeader, commit));
@@ -29,8 +29,8 @@ std::span<const uint8_t> committed_record(std::span<const uint8_t> rest, const L
   return commit == (checksum == 0 ? 1 : checksum) ? rest.first(bytes) : std::span<const uint8_t>{};
 }
 
-// The numbers of a record (what an older writer did not have is 0, what a newer one added is skipped), then
-// its strings in order.
+// Reads the numbers of a record, then its strings in order. Numbers that an older writer did not have are 0;
+// those that a newer one added are skipped.
 class Fields {
  public:
   Fields(std::span<const uint8_t> record, const Layout& layout)
@@ -67,7 +67,7 @@ struct Collected {
   std::map<uint32_t, MeasuredQueue> queues;
   std::map<uint64_t, MeasuredSymbol> symbols;
   std::map<uint64_t, MeasuredObject> objects;
-  std::map<uint32_t, uint64_t> named_ns;  // per thread: since when it has the name that is known
+  std::map<uint32_t, uint64_t> named_ns;  // per thread: time of the latest known name
 };
 
 void read_metric(Fields fields, Collected& collected) {
@@ -128,7 +128,7 @@ void read_object(Fields fields, Collected& collected) {
   object.align = numbers.align;
 }
 
-// Of a kind that this reader knows.
+// Ignores kinds that this reader does not support.
 void read_repair(Fields fields, std::vector<MeasuredRepair>& repairs) {
   const auto numbers = fields.numbers<hpcrun::RepairRecord>();
   if (numbers.kind < hpcrun::RepairKind::Placed || numbers.kind > hpcrun::RepairKind::PageShared) return;
@@ -139,7 +139,7 @@ void read_repair(Fields fields, std::vector<MeasuredRepair>& repairs) {
                      numbers.address});
 }
 
-// Of a line, which begins at a multiple of its size.
+// Ignores records whose line is not aligned.
 void read_written(Fields fields, std::vector<MeasuredWritten>& written) {
   constexpr uint64_t kLine = 64;
   const auto numbers = fields.numbers<hpcrun::WrittenRecord>();
@@ -149,7 +149,7 @@ void read_written(Fields fields, std::vector<MeasuredWritten>& written) {
                      numbers.false_sharing});
 }
 
-// The last name stands, in whichever order the records lie.
+// Keeps the latest name, regardless of the order of records.
 void read_name(std::string_view name, uint32_t index, uint64_t time_ns, MeasuredThread& thread,
                Collected& collected) {
   uint64_t& named_ns = collected.named_ns[index];
@@ -216,7 +216,7 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
       break;
     case RecordType::ObjectEnd: {
       const auto numbers = fields.numbers<hpcrun::ObjectEndRecord>();
-      // Of an object that is told later, or whose own record is lost, nothing else is known.
+      // The object's own record may come later or be lost; until then, nothing else is known about it.
       collected.objects[numbers.object].id = numbers.object;
       collected.objects[numbers.object].died_ns = numbers.time_ns;
       break;
@@ -253,7 +253,7 @@ void read_records(const std::vector<Extent>& extents, const Layout& layout, Proc
     threads[device.line].kind = LineKind::Device;
     out.devices.push_back(std::move(device));
   }
-  // A line is one or the other, whatever a damaged file says.
+  // A thread index is either a queue or a device, even in a damaged file.
   for (auto& [line, queue] : collected.queues) {
     threads[line].kind = LineKind::Queue;
     out.queues.push_back(std::move(queue));

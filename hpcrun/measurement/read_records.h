@@ -1,5 +1,5 @@
 #pragma once
-// Process records: modules, metrics, notes, and the threads' names and times.
+// Reads process records: modules, metrics, notes, and the threads' names and times.
 
 #include <map>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace prof {
 
-// Adds to out.metrics, out.modules (both sorted by id) and out.notes, and starts the threads that are named.
+// Adds to out.metrics, out.modules (both sorted by id) and out.notes, and creates the threads that records
+// name.
 void read_records(const std::vector<Extent>& extents, const Layout& layout, ProcessMeasurement& out,
                   std::map<uint32_t, MeasuredThread>& threads);
 

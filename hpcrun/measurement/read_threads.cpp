@@ -30,7 +30,7 @@ class ThreadStreams {
   void read_nodes(const Extent& extent, MeasuredThread& thread, Warnings& warnings) {
     const size_t count = extent.payload.size() / layout_.node_bytes;
     const uint64_t known = thread.nodes.size();
-    // Ids are dense, so nodes that are missing before this extent once had their place in the file.
+    // Ids are dense, so the nodes missing before this extent once took space in the file.
     if (extent.first < known || extent.first + count > kMaxNodes || extent.first - known > lost_budget_) {
       warnings.add("thread " + std::to_string(thread.index) + ": the calling contexts at offset " +
                    std::to_string(extent.offset) + " have impossible ids and are left out");
@@ -41,7 +41,7 @@ class ThreadStreams {
     thread.nodes.resize(extent.first, MeasuredNode{0, kLostFrame});
     for (size_t i = 0; i < count; ++i) {
       const auto record = load_at<NodeRecord>(extent.payload, i * layout_.node_bytes);
-      // What the damaged length of an extent covers beyond what was written.
+      // Zeros: a damaged length covers more than was written.
       if (all_zero(record)) break;
       const auto id = static_cast<uint32_t>(thread.nodes.size());
       const bool sound =
@@ -52,7 +52,7 @@ class ThreadStreams {
   }
 
   void read_values(const Extent& extent, MeasuredThread& thread) {
-    // A cell's value cannot be checked by itself.
+    // The value of a cell has no check of its own.
     if (!extent.intact) return;
     const size_t count = extent.payload.size() / layout_.cell_bytes;
     for (size_t i = 0; i < count; ++i) {
@@ -69,7 +69,7 @@ class ThreadStreams {
     }
   }
 
-  // Later versions of the format may tell more.
+  // Later versions of the format may add roles.
   static bool is_known(LockRole role) { return role <= LockRole::Idle; }
 
   static bool has_something(const LockCell& cell) {
@@ -90,7 +90,7 @@ class ThreadStreams {
     }
   }
 
-  // Totals stay right where a cell's context was lost: it counts for the root.
+  // A cell whose context was lost counts for the root, so that totals stay correct.
   void repair_cells(MeasuredThread& thread) {
     const auto repair = [&](auto& values) {
       for (auto& value : values) {
@@ -120,13 +120,13 @@ class ThreadStreams {
 
  private:
   const Layout& layout_;
-  uint64_t lost_budget_;  // of the whole file
+  uint64_t lost_budget_;  // for the whole file
   uint64_t lost_nodes_ = 0;
   uint64_t lost_cells_ = 0;
   uint64_t orphan_cells_ = 0;
 };
 
-// The readable ones of a stream that has a TraceStart.
+// Returns the readable extents of a stream that starts with a TraceStart.
 std::shared_ptr<const std::vector<TraceExtent>> trace_extents(const std::vector<const Extent*>& extents,
                                                               StreamKind kind) {
   auto found = std::make_shared<std::vector<TraceExtent>>();
@@ -145,7 +145,8 @@ std::shared_ptr<const std::vector<TraceExtent>> trace_extents(const std::vector<
   return found;
 }
 
-// Their contexts may be other threads'. What a thread that is lost is to blame for nobody is.
+// Contexts may belong to other threads. Drops cells whose thread was lost, and moves those whose node was
+// lost to the root.
 void repair_locks(std::map<uint32_t, MeasuredThread>& threads) {
   for (auto& [index, thread] : threads) {
     std::erase_if(thread.locks, [&](const MeasuredLockCell& cell) { return !threads.contains(cell.thread); });
@@ -171,7 +172,7 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
         by_thread[extent.thread].push_back(&extent);
         threads[extent.thread];
         break;
-      default:  // of the process, or a stream that a later version of the format added
+      default:  // process records, or a stream that a later version of the format added
         break;
     }
   }

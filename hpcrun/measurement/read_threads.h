@@ -1,5 +1,5 @@
 #pragma once
-// The threads' own streams: calling contexts, metric values, and where the trace lies.
+// Reads the threads' own streams: calling contexts, metric values, and the location of the trace.
 
 #include <map>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace prof {
 
-// Adds to the threads that process records named, and makes those that only their extents tell of.
-// `file_bytes` bounds how many lost contexts are believed.
+// Adds to the threads that process records named, and creates threads that have extents only. `file_bytes`
+// limits the number of lost contexts that is accepted.
 void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint64_t file_bytes,
                   std::map<uint32_t, MeasuredThread>& threads, Warnings& warnings);
 

@@ -1,5 +1,5 @@
 #pragma once
-// LEB128 numbers out of bytes that nobody vouches for.
+// Decodes LEB128 numbers. Input is untrusted.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ inline uint32_t unzigzag(uint64_t value) {
   return static_cast<uint32_t>((value >> 1) ^ (0 - (value & 1)));
 }
 
-// False when the number does not end before `end`.
+// Returns false if the number does not end before `end`.
 inline bool read_varint(const uint8_t*& at, const uint8_t* end, uint64_t& value) {
   value = 0;
   for (unsigned i = 0; i < kMaxVarintBytes && at < end; ++i) {

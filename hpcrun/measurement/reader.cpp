@@ -12,7 +12,7 @@
 namespace prof {
 namespace {
 
-// Of which pages are in memory at a time.
+// Limits the number of pages in memory at a time.
 constexpr size_t kCheckedAtOnce = 4u << 20;
 
 void require_checksum(std::span<const uint8_t> bytes, const StoredFile& stored) {

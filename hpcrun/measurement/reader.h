@@ -1,7 +1,7 @@
 #pragma once
-// Reads measurement files on the analysis side (docs/formats.md). Robust against any bytes: what is damaged
-// is left out and named in `warnings`; only a file in which nothing can be found is an error. Reading is
-// thread-safe for different threads' traces once read_measurement() has returned.
+// Reads measurement files for the analysis (docs/formats.md). Robust against any bytes: damaged parts are
+// left out and reported in `warnings`. Only a file without any readable part is an error. Once
+// read_measurement() has returned, different threads' traces can be read concurrently.
 
 #include <array>
 #include <cstdint>
@@ -35,8 +35,8 @@ class MeasurementError : public std::runtime_error {
   Kind kind_;
 };
 
-// What a node's clock loses on the one that all times are told by: in equal steps between two times of
-// CLOCK_MONOTONIC, nothing before and no more after. The analysis finds it.
+// The time that a node's clock loses relative to the reference clock of the run. The loss is linear between
+// two times of CLOCK_MONOTONIC, zero before and constant after. Set by the analysis.
 struct ClockDrift {
   uint64_t from_ns = 0;
   uint64_t until_ns = 0;
@@ -51,11 +51,11 @@ struct MeasuredProcess {
   int32_t pid = 0;
   int32_t parent_pid = 0;
   int32_t rank = -1;
-  int32_t ranks = 0;  // as MPI says; 0: it was not asked
+  int32_t ranks = 0;  // as MPI reports; 0: not asked
   uint64_t start_realtime_ns = 0;
   uint64_t start_monotonic_ns = 0;
   uint64_t end_monotonic_ns = 0;  // 0: did not end normally (or is still running)
-  uint64_t seen_until_ns = 0;     // the least that it lived for, as the analysis finds it; 0: not known
+  uint64_t seen_until_ns = 0;     // a lower bound of its end, set by the analysis; 0: not known
   ClockDrift drift;
 };
 
@@ -83,7 +83,7 @@ struct MeasuredModule {
 // always smaller than its children's.
 struct MeasuredNode {
   uint32_t parent = 0;
-  uint64_t frame = 0;  // FrameKey; kLostFrame where the node was lost to damage
+  uint64_t frame = 0;  // FrameKey; kLostFrame if the node was lost to damage
 };
 constexpr uint64_t kLostFrame = 0;
 
@@ -94,7 +94,7 @@ struct MeasuredCell {
   uint64_t value = 0;
 };
 
-// A call in which the thread waited, and no sample came, when the process ended or was last seen.
+// A call in which the thread was waiting, without samples, when the process ended or was last observed.
 struct MeasuredWait {
   uint32_t node = 0;  // a valid index into nodes
   uint16_t metric = 0;
@@ -103,10 +103,10 @@ struct MeasuredWait {
 };
 
 // A sample: `node` was current at time_ns. A gap (node == kTraceGapNode): nothing ran on this thread from the
-// record before it to time_ns, or that part of the trace was lost.
+// previous record to time_ns, or that part of the trace was lost.
 struct TraceSample {
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC of the measured machine, never decreasing
-  uint32_t node = 0;     // a valid index into nodes, 0 where the node was lost; or kTraceGapNode
+  uint32_t node = 0;     // a valid index into nodes, 0 if the node was lost; or kTraceGapNode
 };
 constexpr uint32_t kTraceGapNode = UINT32_MAX;
 
@@ -115,91 +115,94 @@ struct DeviceTask {
   uint64_t submit_ns = 0;
   uint64_t start_ns = 0;  // not before submit_ns
   uint64_t end_ns = 0;    // not before start_ns
-  uint32_t node = 0;      // a valid index into the queue's nodes, 0 where the node was lost
-  uint32_t thread = 0;    // index of the thread that submitted it; it need not be in the measurement
-  // The time that it stands for: its own. Where the trace was sampled, the periods in which it was seen.
+  uint32_t node = 0;      // a valid index into the queue's nodes, 0 if the node was lost
+  uint32_t thread = 0;    // index of the thread that submitted it, which may be missing from the measurement
+  // The time that the task represents: its own. In a sampled trace: the periods in which it was seen.
   uint64_t stands_from_ns = 0;
   uint64_t stands_until_ns = 0;  // not before stands_from_ns
   bool is_sampled = false;
 };
 
-// A wait of a thread for devices, and the parts of it that no task covered, whose sum does not exceed it.
+// A wait of a thread for devices, and the parts of it that no task covered. Their sum does not exceed the
+// wait.
 struct DeviceWait {
   uint64_t begin_ns = 0;  // CLOCK_MONOTONIC
   uint64_t end_ns = 0;    // not before begin_ns
   uint64_t launch_latency_ns = 0;
   uint64_t gap_ns = 0;
   uint64_t wake_latency_ns = 0;
-  uint32_t node = 0;  // a valid index into the thread's nodes, 0 where the node was lost
+  uint32_t node = 0;  // a valid index into the thread's nodes, 0 if the node was lost
 };
 
-// Memory that a thread used while others used it as well.
+// Memory that a thread used while other threads used it as well.
 struct MeasuredAccess {
   uint64_t time_ns = 0;    // CLOCK_MONOTONIC
-  uint64_t weight_ns = 0;  // CPU time that a sample stands for; 0: it was no sample
+  uint64_t weight_ns = 0;  // CPU time that a sample represents; 0: not a sample
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t bits = 0;    // hpcrun::kAccess...
-  uint64_t object = 0;  // id of a MeasuredObject, which may be lost, + 1; or 0
-  uint32_t node = 0;    // a valid index into the thread's nodes, 0 where the node was lost
+  uint64_t object = 0;  // id + 1 of a MeasuredObject, which may be lost; or 0
+  uint32_t node = 0;    // a valid index into the thread's nodes, 0 if the node was lost
 };
 
-// An allocation in which such accesses lie.
+// An allocation that contains such accesses.
 struct MeasuredObject {
   uint64_t id = 0;
   uint64_t begin = 0;
   uint64_t bytes = 0;    // 0: not known
   uint64_t born_ns = 0;  // CLOCK_MONOTONIC; 0: not known
-  uint64_t died_ns = 0;  // 0: it did not, as far as is known
-  uint32_t thread = 0;   // index of the thread in whose tree the context of its allocation is; it may be lost
-  uint32_t node = 0;     // that
-  uint64_t align = 0;    // what its address was asked to be a multiple of; 0: not known
+  uint64_t died_ns = 0;  // 0: it was not released, as far as is known
+  // index of the thread whose tree contains the context of its allocation; it may be lost
+  uint32_t thread = 0;
+  uint32_t node = 0;   // that context
+  uint64_t align = 0;  // the alignment requested for its address; 0: not known
 };
 
 // Bytes of a cache line that a thread changed while others changed the line as well (docs/formats.md,
 // "Process records").
 struct MeasuredWritten {
-  uint64_t time_ns = 0;  // CLOCK_MONOTONIC: until then
+  uint64_t time_ns = 0;  // CLOCK_MONOTONIC of the end of the period
   uint32_t thread = 0;   // index; it may be lost
   uint64_t line = 0;     // address
-  uint64_t bytes = 0;    // a bit for each, from the line's begin; there is one at least
-  uint64_t object = 0;   // id of a MeasuredObject, which may be lost, + 1; or 0
-  uint64_t updates = 0;  // these as hpcrun::WrittenRecord has them
+  uint64_t bytes = 0;    // one bit per byte, from the start of the line; at least one is set
+  uint64_t object = 0;   // id + 1 of a MeasuredObject, which may be lost; or 0
+  uint64_t updates = 0;  // these four as in hpcrun::WrittenRecord
   uint64_t interleaved = 0;
   uint64_t true_sharing = 0;
   uint64_t false_sharing = 0;
 };
 
-// What was laid out anew while the program ran, or could not be (docs/formats.md, "Process records").
+// A repair made while the program ran, or one that was declined (docs/formats.md, "Process records").
 struct MeasuredRepair {
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   hpcrun::RepairKind kind{};
-  uint32_t thread = 0;  // index of the thread in whose tree the context of the allocation is; it may be lost
-  uint32_t node = 0;    // that; 0: not known
-  uint64_t bytes = 0;   // that the site asks for; 0: they vary
+  // index of the thread whose tree contains the context of the allocation; it may be lost
+  uint32_t thread = 0;
+  uint32_t node = 0;    // that context; 0: not known
+  uint64_t bytes = 0;   // size that the site requests; 0: it varies
   uint32_t align = 0;   // a Placement (hpcrun/model/placement.h)
   uint32_t offset = 0;
   uint32_t pad = 0;
-  uint32_t plan_entry = 0;  // index in the repair plan + 1; 0: it is not of the plan
-  uint64_t conflicts = 0;   // accesses, as the data lay
-  uint64_t remaining = 0;   // and with the placement
-  uint64_t address = 0;     // of the line, or of the lock
+  uint32_t plan_entry = 0;  // index in the repair plan + 1; 0: not from a plan
+  uint64_t conflicts = 0;   // accesses that conflicted in the original layout, and
+  uint64_t remaining = 0;   // with the placement
+  uint64_t address = 0;     // of the line, the lock or the page
 };
 
-// Where a thread waited for others, or whom it blames for that (docs/formats.md, "Locks").
+// Where a thread waited for other threads, or what it blames for that (docs/formats.md, "Locks").
 struct MeasuredLockCell {
-  uint64_t object = 0;  // address of what was waited for
+  uint64_t object = 0;  // address of the object waited for
   uint32_t thread = 0;  // index of the thread that the node belongs to, which exists
   uint32_t node = 0;    // a valid index into its nodes
   hpcrun::LockKind kind{};
   hpcrun::LockRole role{};
-  uint64_t waits = 0;  // these three as the role has them (hpcrun::LockCell)
+  uint64_t waits = 0;  // these three by role, as in hpcrun::LockCell
   uint64_t total_ns = 0;
   uint64_t longest_ns = 0;
-  // A wait that had not ended when the process did, as the analysis makes it of a cell of role Open.
+  // A wait that had not ended when the process did. The analysis derives it from a cell of role Open.
   bool is_open = false;
   uint64_t since_ns = 0;   // as LockCell::total_ns
-  uint64_t holder_id = 0;  // thread id of who had the lock as the wait began; 0: not known
+  uint64_t holder_id = 0;  // thread id of the lock's holder as the wait began; 0: not known
 };
 
 struct TraceExtent {
@@ -211,7 +214,7 @@ struct TraceExtent {
 // Streams one thread's trace in order. Copying it copies the position. Keeps the file mapped.
 class TraceReader {
  public:
-  // Fills `out` from its start; the number of records written, 0 at the end.
+  // Fills `out` from the start. Returns the number of samples written, 0 at the end.
   size_t read(std::span<TraceSample> out);
 
  private:
@@ -230,9 +233,9 @@ class TraceReader {
   bool gap_pending_ = false;
 };
 
-// Streams the records of one stream of intervals (docs/formats.md, "Tasks", "Waits", "Accesses"), in the
-// order in which they were written, which is about that of their ends. Copying it copies the position. Keeps
-// the file mapped.
+// Streams the records of one stream of intervals (docs/formats.md, "Tasks", "Waits", "Accesses"). The order
+// is that of writing, which is roughly that of their ends. Copying it copies the position. Keeps the file
+// mapped.
 class IntervalReader {
  public:
   static constexpr unsigned kMaxNumbers = hpcrun::kWaitNumbers;
@@ -266,7 +269,7 @@ template <typename T>
 class RecordReader {
  public:
   explicit RecordReader(IntervalReader intervals) : intervals_(std::move(intervals)) {}
-  bool next(T& out);  // false at the end
+  bool next(T& out);  // returns false at the end
 
  private:
   IntervalReader intervals_;
@@ -281,16 +284,16 @@ bool RecordReader<MeasuredAccess>::next(MeasuredAccess& out);
 
 enum class LineKind : uint8_t {
   Thread,
-  Queue,   // what a device queue executed: ProcessMeasurement::queues
-  Device,  // a device's totals at the root: ProcessMeasurement::devices
+  Queue,   // of device tasks: ProcessMeasurement::queues
+  Device,  // has a device's totals at its root: ProcessMeasurement::devices
 };
 
-// A thread of the program, or another line of contexts and values (LineKind).
+// A thread of the program, or a queue or device, which has contexts and values in the same form (LineKind).
 struct MeasuredThread {
   uint32_t index = 0;  // in the process, 0 = main thread
   LineKind kind = LineKind::Thread;
   int32_t tid = -1;  // -1: its start record was lost
-  std::string name;  // the last one it was seen to have
+  std::string name;  // the last name that was recorded
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;  // 0: its end was not recorded
   uint64_t cpu_ns = 0;
@@ -319,7 +322,7 @@ struct MeasuredThread {
 
 struct MeasuredDevice {
   uint16_t index = 0;
-  uint32_t line = 0;  // index of the MeasuredThread that carries its totals; it may be lost
+  uint32_t line = 0;  // index of the MeasuredThread that has its totals; it may be lost
   uint64_t first_use_ns = 0;
   std::string name;
   std::string uuid;
@@ -329,12 +332,12 @@ struct MeasuredDevice {
 
 struct MeasuredQueue {
   uint32_t line = 0;    // index of its MeasuredThread, which exists
-  uint16_t device = 0;  // whose record may be lost
+  uint16_t device = 0;  // its record may be lost
   uint64_t created_ns = 0;
   std::string name;
 };
 
-// The name of what a device executed.
+// The name of a task that a device executed.
 struct MeasuredSymbol {
   uint64_t frame = 0;  // in hpcrun::kModuleDevice
   std::string name;
@@ -357,18 +360,18 @@ struct ProcessMeasurement {
   std::array<uint64_t, hpcrun::kCounterSlots> counters{};
   std::array<uint64_t, hpcrun::kStackReasonSlots> stack_reasons{};
   uint64_t file_bytes = 0;
-  uint32_t owner = 0;  // user id of the file's owner: who was measured
+  uint32_t owner = 0;  // user id of the file's owner: the user that measured
 
   uint64_t counter(hpcrun::Counter which) const { return counters[static_cast<size_t>(which)]; }
 };
 
-// Throws MeasurementError with one line that names the file; also where the checksum of a member of a
-// container does not hold.
+// Reads a measurement. Throws MeasurementError with one line that names the file, also if the checksum of a
+// member of a container does not match.
 ProcessMeasurement read_measurement(const StoredFile& file);
 ProcessMeasurement read_measurement(const std::filesystem::path& path);
 
-// Only file, process, counters, stack_reasons and owner, which takes no longer for a large file. Throws as
-// above.
+// Reads only file, process, counters, stack_reasons and owner, which takes no longer for a large file. Throws
+// as above.
 ProcessMeasurement read_measurement_header(const std::filesystem::path& path);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
-// Process records: any number of threads append to one stream, in handlers too, and none ever waits. Space is
-// taken by one atomic add to the extent's length; the record's own commit word publishes it.
+// Writes process records. Any number of threads append to one stream, also in handlers, and none ever waits.
+// One atomic add to the extent's length takes space; the record's own commit word publishes it.
 
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,8 @@
 namespace hpcrun {
 namespace {
 
-// Each extent is twice as large as the one before, up to 32 times the first: extents stay mapped, and a
-// program may create threads for as long as it runs, some 70 bytes each.
+// Each extent is twice as large as the previous one, up to 32 times the first. Extents stay mapped, and a
+// program may create threads as long as it runs, about 70 bytes each.
 constexpr uint32_t kMostDoublings = 5;
 constexpr size_t kMaxString = 4096;  // PATH_MAX
 constexpr size_t kRecordAlign = 8;
@@ -23,13 +23,13 @@ std::string_view record_string(const char* text) {
 
 }  // namespace
 
-// The extent's capacity is in its header, so that one pointer is all that threads share. The thread that
-// finds the extent full brings a new one; where two do so at once, the loser's holds its one record.
+// The extent's capacity is in its header, so threads share only one pointer. The thread that finds the extent
+// full creates a new one. If two do so at once, the extent of the second holds only its one record.
 RecordHeader* MeasurementFile::take_record(size_t bytes) noexcept {
   if (!space_.owned()) return nullptr;
   ExtentHeader* current = records_.load(std::memory_order_acquire);
   if (current != nullptr) {
-    // An extent whose header was cut off with the file reads as zeros: it has no pages.
+    // If the file was truncated, the extent's header reads as zeros: it has no pages.
     const size_t bytes_of_extent = size_t{current->pages} * kPageBytes;
     const size_t capacity = bytes_of_extent - std::min(bytes_of_extent, sizeof(ExtentHeader));
     const size_t at = current->length.fetch_add(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
@@ -47,7 +47,7 @@ RecordHeader* MeasurementFile::take_record(size_t bytes) noexcept {
   return reinterpret_cast<RecordHeader*>(fresh.data());
 }
 
-// One record: its numbers, then its strings, then commit.
+// Writes one record: its numbers, then its strings, then commit.
 class MeasurementFile::Record {
  public:
   template <typename Fixed>

@@ -11,10 +11,10 @@ namespace prof {
 
 namespace {
 
-// Smaller files may have any holes: reading them costs little.
+// Smaller files may have any holes: reading them is cheap.
 constexpr int64_t kMaxUncheckedBytes = int64_t{64} << 20;
-// prof reserves the space of what it writes ahead of writing, so its files are nearly without holes.
-constexpr int64_t kMaxHoleFactor = 64;  // bytes of the file for each byte that is stored
+// prof reserves the space of its files before writing, so they have almost no holes.
+constexpr int64_t kMaxHoleFactor = 64;  // bytes of the file per byte that is stored
 constexpr int kMaxExtentsCounted = 4096;
 constexpr uint64_t kBlock = uint64_t{1} << 16;
 
@@ -49,14 +49,14 @@ int RegularFile::release() {
   return std::exchange(descriptor_, -1);
 }
 
-// File systems that do not know holes report the whole file as stored.
+// File systems without support for holes report the whole file as stored.
 bool RegularFile::is_mostly_holes() const {
   if (status_.st_size <= kMaxUncheckedBytes) return false;
   int64_t stored = 0;
   off_t end = 0;
   for (int i = 0; i < kMaxExtentsCounted; ++i) {
     const off_t begin = ::lseek(descriptor_, end, SEEK_DATA);
-    if (begin < 0) break;  // holes up to the end
+    if (begin < 0) break;  // a hole up to the end
     end = ::lseek(descriptor_, begin, SEEK_HOLE);
     if (end < 0) break;
     stored += end - begin;
@@ -81,7 +81,7 @@ std::optional<std::string> RegularFile::read(uint64_t offset, uint64_t bytes) co
   return text;
 }
 
-// Files of /proc state no size.
+// Reads one byte more than the limit, because files in /proc have no size.
 std::optional<std::string> read_regular_file(const std::filesystem::path& path, uint64_t max_bytes) {
   const RegularFile file(path);
   if (!file.is_open() || file.size() > max_bytes) return std::nullopt;

@@ -1,8 +1,8 @@
 #pragma once
-// The one way in which prof opens a file that somebody else may have put there: in a measurement directory, a
-// database, a project or /tmp. A FIFO, a device or a directory in the place of a file is refused without
-// waiting for it, and so is a large file that is nearly all holes, which takes no disk to make and no end to
-// read. May be called from any thread; not from signal handlers.
+// Opens files that another user may have put there: in a measurement directory, a database, a project or
+// /tmp. prof opens such files in no other way. Refuses, without waiting, a FIFO, a device or a directory.
+// Also refuses a large file that is nearly all holes, which takes no disk space to create and would take
+// forever to read. May be called from any thread, but not from signal handlers.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,18 +23,18 @@ class RegularFile {
   RegularFile& operator=(const RegularFile&) = delete;
 
   bool is_open() const { return descriptor_ >= 0; }
-  // Returns an errno if the file is not open; EINVAL for what is not a regular file, EFBIG for holes.
+  // Returns an errno if the file is not open: EINVAL if it is not a regular file, EFBIG for holes.
   int error() const { return error_; }
-  // Returns why the file is not open, a clause for a message: "no such file or directory".
+  // Returns the reason why the file is not open, a clause for a message: "no such file or directory".
   std::string reason() const;
 
-  // The following are for files that are open.
+  // The following must be called for open files only.
   int descriptor() const { return descriptor_; }
   uint64_t size() const { return static_cast<uint64_t>(status_.st_size); }
   const struct stat& status() const { return status_; }
-  // Hands the descriptor to the caller, who closes it.
+  // Hands the descriptor to the caller, which must close it.
   int release();
-  // Reads at an offset until `bytes` are there or the file ends; std::nullopt if reading fails.
+  // Reads at an offset until `bytes` are read or the file ends. Returns std::nullopt if reading fails.
   std::optional<std::string> read(uint64_t offset, uint64_t bytes) const;
 
  private:
@@ -46,10 +46,11 @@ class RegularFile {
   struct stat status_ {};
 };
 
-// JSON files, settings and other records that prof holds in memory are smaller, in bytes.
+// Upper limit for JSON files, settings and other files that prof holds in memory, in bytes.
 constexpr uint64_t kMaxRecordBytes = uint64_t{64} << 20;
 
-// Returns the contents of a file; std::nullopt if it cannot be opened or read, or has more than `max_bytes`.
+// Returns the contents of a file, or std::nullopt if it cannot be opened or read, or has more than
+// `max_bytes`.
 std::optional<std::string> read_regular_file(const std::filesystem::path& path,
                                              uint64_t max_bytes = kMaxRecordBytes);
 

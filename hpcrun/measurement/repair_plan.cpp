@@ -7,7 +7,7 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint32_t kLeastAlign = 16;  // what malloc gives, and what offsets are multiples of
+constexpr uint32_t kLeastAlign = 16;  // malloc's alignment, and the unit of offsets
 constexpr uint32_t kMostAlign = 128;
 
 bool is_placement(const PlanEntry& entry) noexcept {

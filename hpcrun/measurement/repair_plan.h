@@ -1,7 +1,8 @@
 #pragma once
-// What `prof run --repair` has the runtime change from the start: a file in the measurement directory that
-// the launcher writes and every process of the run maps and reads. Both are of one build: there is no
-// version to negotiate, but the reader believes nothing (check_repair_plan).
+// Defines the repair plan: the repairs that the runtime makes from the start (`prof run --repair`). The
+// launcher writes it to a file in the measurement directory, which every process of the run maps and reads.
+// Both are of the same build, so there is no version. The input is still untrusted; every field is validated
+// (check_repair_plan).
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +13,9 @@ constexpr char kRepairPlanFile[] = "repair.plan";
 constexpr char kRepairPlanMagic[8] = {'p', 'r', 'o', 'f', 'p', 'l', 'a', 'n'};
 
 enum class PlanKind : uint32_t {
-  Place = 1,       // allocations of a site are placed anew
-  SiteLocks = 2,   // locks in allocations of a site get lines of their own
-  GlobalLocks = 3  // locks in a variable do
+  Place = 1,       // allocations of a site are placed
+  SiteLocks = 2,   // locks in allocations of a site are moved to lines of their own
+  GlobalLocks = 3  // locks in a variable are moved
 };
 
 struct PlanHeader {
@@ -28,32 +29,33 @@ struct PlanHeader {
 
 struct PlanEntry {
   PlanKind kind;
-  uint32_t first_frame;  // of the plan's frames: those of the allocating call, innermost first
-  uint32_t frame_count;  // what is further out does not matter; of GlobalLocks 1: the variable's address
+  uint32_t first_frame;         // index in the plan's frames of the allocating call's frames, innermost first
+  uint32_t frame_count;         // outer frames do not matter; for GlobalLocks 1: the variable's address
   uint32_t align, offset, pad;  // a Placement (hpcrun/model/placement.h)
-  uint64_t least_bytes;         // sizes that the site asks for, inclusive; of GlobalLocks both the variable's
+  uint64_t least_bytes;  // range of sizes that the site requests, inclusive; for GlobalLocks both are the
+                         // variable's size
   uint64_t most_bytes;
 };
 
 struct PlanFrame {
-  uint32_t module;  // of the plan's modules
+  uint32_t module;  // index in the plan's modules
   uint32_t reserved;
-  uint64_t offset;  // as frame_offset() has it (hpcrun/unwind/frame.h)
+  uint64_t offset;  // as returned by frame_offset() (hpcrun/unwind/frame.h)
 };
 
 struct PlanModule {
-  uint8_t build_id_bytes;  // 0: known by its path alone
-  uint8_t build_id[64];    // as long as the runtime reads them (hpcrun/unwind/registry.h)
-  char path[1024];         // ended by a zero; as long as the runtime has them (hpcrun/unwind/live_module.h)
+  uint8_t build_id_bytes;  // 0: identified by its path only
+  uint8_t build_id[64];    // the maximum that the runtime reads (hpcrun/unwind/registry.h)
+  char path[1024];         // zero-terminated; the maximum that the runtime uses (hpcrun/unwind/live_module.h)
 };
 static_assert(sizeof(PlanModule) == 1089);
 
 constexpr uint32_t kMostPlanEntries = 256;
-constexpr uint32_t kMostPlanFrames = 16;  // of one entry
+constexpr uint32_t kMostPlanFrames = 16;  // per entry
 constexpr uint32_t kMostPlanModules = 256;
 constexpr uint64_t kMostPlannedBytes = uint64_t{1} << 47;
 
-// A plan in memory of somebody else's.
+// A plan in memory that the view does not own.
 struct PlanView {
   const PlanEntry* entries = nullptr;
   const PlanFrame* frames = nullptr;
@@ -62,8 +64,8 @@ struct PlanView {
   uint32_t module_count = 0;
 };
 
-// False where these bytes, which begin at a multiple of 8, are no plan: too few or too many, a number out of
-// its range, a placement that does not exist, a module without a name. Async-signal-safe.
+// Validates a plan. `data` must be aligned to 8. Returns false if the bytes are not a plan: too few or too
+// many, a number out of its range, an invalid placement, a module without a name. Async-signal-safe.
 bool check_repair_plan(const void* data, size_t bytes, PlanView& out) noexcept;
 
 }  // namespace hpcrun

@@ -16,12 +16,12 @@
 namespace hpcrun {
 namespace {
 
-// Reserving costs a system call of a few microseconds on disk file systems, but tmpfs clears the pages then
-// and there (about 0.25 ms per MiB), in a handler: steps grow with the file and stay bounded.
+// Reserving costs a system call of a few microseconds on disk file systems. tmpfs clears the pages
+// immediately (about 0.25 ms per MiB), in a handler. Therefore steps grow with the file and are bounded.
 constexpr uint64_t kFirstReservation = 64 * 1024;
 constexpr uint64_t kLargestReservation = 4 * 1024 * 1024;
 constexpr int kInterruptedAttempts = 64;
-// taken_ once nothing can be taken any more.
+// Value of taken_ once nothing can be taken any more.
 constexpr uint64_t kClosed = uint64_t{1} << 62;
 
 uint64_t soft_limit(int resource) noexcept {
@@ -46,13 +46,13 @@ bool out_of_space(long result) {
 }  // namespace
 
 int FileSpace::create(const char* path) noexcept {
-  // Kept absolute: the file is reopened by name when the program closes our descriptor.
+  // The path is kept absolute: the file is reopened by name if the program closes our descriptor.
   size_t prefix = 0;
   if (path[0] != '/') {
     const long length =
         raw_syscall(SYS_getcwd, reinterpret_cast<long>(path_), static_cast<long>(sizeof path_ - 1));
     if (length < 0) return static_cast<int>(-length);
-    prefix = static_cast<size_t>(length);  // counts its NUL, whose place the slash takes
+    prefix = static_cast<size_t>(length);  // counts the NUL, which the slash replaces
     path_[prefix - 1] = '/';
   }
   const size_t length = std::strlen(path);
@@ -84,15 +84,15 @@ bool FileSpace::fail(int error) noexcept {
   return false;
 }
 
-// Not inlined, so that its struct stat is not on the handler's stack while more is called.
+// Not inlined, to keep its struct stat off the handler's stack during further calls.
 __attribute__((noinline)) bool FileSpace::refers_to_file(int descriptor) const noexcept {
   struct stat status {};
   return raw_syscall(SYS_fstat, descriptor, reinterpret_cast<long>(&status)) == 0 &&
          status.st_dev == device_ && status.st_ino == inode_;
 }
 
-// A program that closes all descriptors (as daemons do) closes ours, and may since have given its number to a
-// file of its own, into which nothing of ours must be written.
+// Returns a descriptor that refers to our file. A program that closes all descriptors, as daemons do, closes
+// ours too. It may then have reused the number for a file of its own, which we must not write to.
 int FileSpace::usable_descriptor() noexcept {
   int current = descriptor();
   if (refers_to_file(current)) return current;
@@ -109,8 +109,8 @@ int FileSpace::usable_descriptor() noexcept {
   return current;
 }
 
-// For file systems without fallocate: written zeros occupy space. Only the caller's own range, since others
-// may already be writing theirs.
+// For file systems without fallocate: written zeros occupy space. Writes only the caller's own range, since
+// other threads may already be writing theirs.
 bool FileSpace::write_zeros(uint64_t begin, uint64_t end) noexcept {
   static constexpr char kZeros[4096] = {};
   int interrupted = 0;
@@ -126,19 +126,19 @@ bool FileSpace::write_zeros(uint64_t begin, uint64_t end) noexcept {
 }
 
 bool FileSpace::reserve(uint64_t begin, uint64_t end) noexcept {
-  // Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills.
+  // Growing past RLIMIT_FSIZE would raise SIGXFSZ, which kills the process.
   const uint64_t size_limit = soft_limit(RLIMIT_FSIZE);
   if (end > size_limit) return fail(EFBIG);
   if (cannot_reserve_.load(std::memory_order_relaxed)) return write_zeros(begin, end);
 
   uint64_t from = reserved_.load(std::memory_order_acquire);
   if (end <= from) return true;
-  // A process without samples needs no more than the header.
+  // A process without samples needs only the header.
   const uint64_t step = from == 0 ? 0 : std::clamp(from / 2, kFirstReservation, kLargestReservation);
   uint64_t to = std::min(std::max(end, from + step), size_limit);
   long result;
   int interrupted = 0;
-  // Threads may reserve overlapping ranges at the same time: fallocate leaves what is there alone.
+  // Threads may reserve overlapping ranges at the same time: fallocate does not change existing data.
   for (;;) {
     result =
         raw_syscall(SYS_fallocate, descriptor(), 0, static_cast<long>(from), static_cast<long>(to - from));
@@ -178,7 +178,8 @@ bool FileSpace::map_ahead() noexcept {
 }
 
 void FileSpace::map_less_ahead() noexcept {
-  // Of a thread that is about to map what it took: it may believe that this is mapped.
+  // Margin for threads that have taken space and are about to map it: they may still assume that it is
+  // mapped.
   constexpr size_t kOnTheWay = size_t{64} << 20;
   const size_t bytes = ahead_bytes_.load(std::memory_order_acquire);
   const uint64_t kept = taken_.load(std::memory_order_acquire) + kOnTheWay;
@@ -218,9 +219,10 @@ uint64_t FileSpace::close_and_trim() noexcept {
   struct stat status {};
   raw_syscall(SYS_fstat, descriptor(), reinterpret_cast<long>(&status));
   const auto size = static_cast<uint64_t>(status.st_size);
-  // The file holds less than was reserved: it was truncated, and what was written past its end is lost.
+  // The file is smaller than what was reserved: it was truncated, and data past its end is lost.
   if (size < std::min(end, reserved_.load(std::memory_order_acquire))) fail(ESTALE);
-  // Only ever shrinks. A thread that has taken space and not yet reserved it finds it inside, or fails.
+  // The file only ever shrinks. A thread that has taken space and not yet reserved it finds it inside, or
+  // fails.
   if (end < size) raw_syscall(SYS_ftruncate, descriptor(), static_cast<long>(end));
   return std::min(end, size);
 }

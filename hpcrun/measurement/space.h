@@ -1,6 +1,6 @@
 #pragma once
-// The space of a measurement file: its descriptor, and bytes that are reserved on disk before anything
-// touches them, so that a full disk is an error code and never a SIGBUS. take() is async-signal-safe and
+// Manages the space of a measurement file and its descriptor. Bytes are reserved on disk before anything
+// touches them, so a full disk is an error code and never a SIGBUS. take() is async-signal-safe, and can be
 // called from any thread without locks.
 
 #include <sys/types.h>
@@ -13,46 +13,48 @@ namespace hpcrun {
 
 class FileSpace {
  public:
-  // Creates the file (it must not exist) with a descriptor at the top of the limit. 0, or an errno.
+  // Creates the file, which must not exist, with a descriptor at the top of the limit. Returns 0, or an
+  // errno.
   int create(const char* path) noexcept;
 
-  // Takes `bytes` (whole pages) at the end of what is taken; they read as zeros and can be written without
-  // a SIGBUS. The offset, or -1: failed for good (failure()), closed, or called in a forked child.
+  // Takes `bytes` (whole pages) at the end of the space taken so far. They read as zeros and can be written
+  // without a SIGBUS. Returns the offset, or -1 if it failed permanently (failure()), is closed, or was
+  // called in a forked child.
   int64_t take(size_t bytes) noexcept;
 
-  // Maps what was taken; nullptr when the kernel refuses (failure() is set). unmap() takes no more than one
-  // such piece.
+  // Maps space that was taken. Returns nullptr if the kernel refuses (failure() is then set). unmap() must be
+  // given at most one such piece.
   void* map(int64_t offset, size_t bytes) noexcept;
   void unmap(void* at, size_t bytes) noexcept;
 
-  // From now on what is taken is mapped already, in threads that run as processes of their own as well
-  // (repair/isolate), up to kAheadBytes of the file: pages that are not taken lie behind its end. False: the
-  // address space has no room. Not before create().
+  // Maps the first kAheadBytes of the file, so that space taken from now on is mapped already, also in
+  // converted threads (repair/isolate). Pages that are not taken yet are past the end of the file. Returns
+  // false if the address space has no room. Must be called after create().
   bool map_ahead() noexcept;
-  // The address space is to be small: what is far from being taken is mapped ahead no more. Nobody is a
-  // process of its own then. Other threads may take and map.
+  // Reduces what map_ahead() mapped, for programs whose address space must stay small. No thread may be
+  // converted at that time. Other threads may take and map space meanwhile.
   void map_less_ahead() noexcept;
   bool is_ahead(const void* at) const noexcept;
 
-  // Nothing can be taken afterwards; gives back what was reserved and not taken. The file's final size. A
-  // file that somebody truncated meanwhile is a failure() with ESTALE.
+  // Closes the space and returns unused reservations. Returns the file's final size. Nothing can be taken
+  // afterwards. Sets failure() to ESTALE if the file was truncated by someone else.
   uint64_t close_and_trim() noexcept;
 
-  // After close_and_trim(): gives the descriptor up, in a process that goes on.
+  // Closes the descriptor, in a process that continues after close_and_trim().
   void release_descriptor() noexcept;
 
-  // In a forked child: closes its copy of the descriptor and forgets everything.
+  // Closes a forked child's copy of the descriptor, and resets all state.
   void abandon() noexcept;
 
-  // True in the process that created the file, false in a child of fork that did not abandon() it yet.
+  // True in the process that created the file. False in a child of fork that has not called abandon() yet.
   bool owned() const noexcept;
 
-  // Records an errno after which nothing can be taken any more; the first one stays. Returns false.
+  // Records an errno and stops taking; only the first errno is kept. Returns false.
   bool fail(int error) noexcept;
   ino_t inode() const noexcept { return inode_; }
 
   int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }
-  // The descriptor was duplicated: the file goes on with the duplicate where it used the first.
+  // Uses the duplicate `to` if the file's descriptor is `from`.
   void replace_descriptor(int from, int to) noexcept { descriptor_.compare_exchange_strong(from, to); }
 
   const char* path() const noexcept { return path_; }
@@ -73,7 +75,7 @@ class FileSpace {
   std::atomic<uint64_t> reserved_{0};
   std::atomic<bool> cannot_reserve_{false};
   int owner_ = 0;
-  char* ahead_ = nullptr;  // where the file's begin is mapped,
+  char* ahead_ = nullptr;  // start of the mapping made by map_ahead()
   std::atomic<size_t> ahead_bytes_{0};
   dev_t device_ = 0;
   ino_t inode_ = 0;

@@ -1,16 +1,16 @@
 #pragma once
-// Which tasks of a device queue a sampler would have seen: what the writer of a sampled stream of tasks
-// keeps, and what the reader takes each to stand for. Time is divided into cells of one period, and the
-// sampler looks once in each, at a place that is different in every cell, so that programs that repeat
-// themselves are not always met at the same place. All times are in quanta.
+// Determines which tasks of a device queue a sampler would have seen. The writer of a sampled stream keeps
+// only these, and the reader derives the time that each represents. Time is divided into cells of one period.
+// The sampler looks once in each cell, at a different position each time, so that it does not run in step
+// with periodic programs. All times are in quanta.
 
 #include <cstdint>
 
 namespace hpcrun {
 
-// When the sampler looks in a cell. `period` is not 0.
+// Returns the time at which the sampler looks in a cell. `period` must not be 0.
 constexpr uint64_t sampled_at(uint64_t cell, uint64_t period) noexcept {
-  // The finaliser of SplitMix64, which is as good as chance here and the same in all processes.
+  // The finalizer of SplitMix64: random enough, and the same in all processes.
   uint64_t mixed = cell + 0x9e3779b97f4a7c15;
   mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
   mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
@@ -18,7 +18,7 @@ constexpr uint64_t sampled_at(uint64_t cell, uint64_t period) noexcept {
   return cell * period + mixed % period;
 }
 
-// The cells in which the sampler looks between start and end; none where count is 0.
+// The cells in which the sampler looks between start and end; none if count is 0.
 struct SampledCells {
   uint64_t first = 0;
   uint64_t count = 0;

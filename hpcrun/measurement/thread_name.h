@@ -1,8 +1,8 @@
 #pragma once
-// The name of one thread as it changes. A program may name its threads anew for every request: names are
-// written a few at once and ten a second from then on, and the last in any case. Callable from any thread and
-// from a handler; never waits. Two threads at once that note different names may leave the older one, until
-// the next look.
+// Records the name of one thread as it changes. A program may rename its threads for every request. Therefore
+// the first few names are written at once, then ten a second, and always the last one. Can be called from any
+// thread and from handlers; never waits. If two threads record different names at the same time, the older
+// one may remain until the next check.
 
 #include <atomic>
 #include <cstdint>
@@ -13,21 +13,20 @@ namespace hpcrun {
 
 class ThreadName {
  public:
-  // The name that the thread's start record has.
+  // Sets the name in the thread's start record.
   void begin(const char* name) noexcept;
 
-  // Is it time to look what the name is now? True at most ten times a second. Times are CLOCK_MONOTONIC in
-  // ns.
+  // True if the name should be checked now, at most ten times a second. Times are CLOCK_MONOTONIC in ns.
   bool is_due(uint64_t now) noexcept {
     if (now < next_look_ns_.load(std::memory_order_relaxed)) return false;
     next_look_ns_.store(now + kPeriodNs, std::memory_order_relaxed);
     return true;
   }
 
-  // The name was this one at `now` or after. Written when it is another.
+  // Records that the thread had this name at `now` or later. Written only if it has changed.
   void note(MeasurementFile& file, uint32_t thread, const char* name, uint64_t now) noexcept;
 
-  // The same for what no other will follow.
+  // The same for the last name, which is always written if it has changed.
   void note_last(MeasurementFile& file, uint32_t thread, const char* name, uint64_t now) noexcept;
 
  private:
@@ -37,7 +36,7 @@ class ThreadName {
   bool is(const char* name) const noexcept;
   bool may_write(uint64_t now) noexcept;
 
-  std::atomic<uint64_t> words_[2] = {};  // the name that was written last, of 15 characters at most
+  std::atomic<uint64_t> words_[2] = {};  // the last name written, of at most 15 characters
   std::atomic<uint64_t> next_look_ns_{0};
   std::atomic<uint64_t> next_write_ns_{0};
 };

@@ -1,5 +1,5 @@
-// Decodes traces (docs/formats.md, "Trace"). The loop that decodes one record out of one 8-byte load is what
-// the speed of an analysis of long runs hangs on; everything unusual leaves it.
+// Decodes traces (docs/formats.md, "Trace"). The loop that decodes one record from one 8-byte load determines
+// the speed of the analysis of long runs. All special cases leave that loop.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kContinue = 0x8080808080808080u;
 
-// The seven low bits of each byte, joined; the eighth bits must be ignored.
+// Joins the seven low bits of each byte, and ignores the eighth.
 inline uint64_t join_sevens(uint64_t bytes) {
   bytes = (bytes & 0x007f007f007f007fu) | ((bytes & 0x7f007f007f007f00u) >> 1);
   bytes = (bytes & 0x00003fff00003fffu) | ((bytes & 0x3fff00003fff0000u) >> 2);
@@ -93,7 +93,7 @@ size_t TraceReader::read(std::span<TraceSample> out) {
     next_ = at;
     if (count == out.size() || at == end_) continue;
 
-    // A gap, a long record, the end of the extent, or damage, which ends it too.
+    // A gap, a long record, the end of the extent, or damage, which also ends the extent.
     uint64_t delta = 0;
     uint64_t operand = 0;
     if (time_ > latest || !read_varint(at, end_, delta) || delta == 0 || !read_varint(at, end_, operand)) {

@@ -21,7 +21,7 @@ constexpr size_t round_to_pages(size_t bytes) {
 
 constexpr size_t kFirstRecordExtentBytes = MeasurementFile::kFirstRecordExtentBytes;
 
-// A command line or environment beyond this is cut: the header stays a few pages.
+// Longer command lines and environments are cut, to keep the header at a few pages.
 constexpr size_t kMaxHeaderString = 16 * 1024;
 
 std::string_view header_string(const char* text) {
@@ -105,7 +105,7 @@ void MeasurementFile::begin_extent(void* memory, StreamKind kind, uint32_t threa
   header->header_checksum = crc32c(0, header, kExtentImmutableBytes);
 }
 
-// Without memory for it the first record takes an extent of the file.
+// If there is no memory, the first record takes an extent of the file.
 void MeasurementFile::keep_records() noexcept {
   void* const memory =
       sys_mmap(nullptr, kFirstRecordExtentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -124,7 +124,7 @@ void MeasurementFile::drop_kept_records() noexcept {
   sys_munmap(kept, kFirstRecordExtentBytes);
 }
 
-// The extent stays at its address: a record that was interrupted as it was written is finished in the file.
+// The extent keeps its address: a record that was interrupted while being written is finished in the file.
 void MeasurementFile::write_records() noexcept {
   ExtentHeader* const kept = kept_records_.exchange(nullptr);
   if (kept == nullptr) return;
@@ -145,7 +145,7 @@ bool MeasurementFile::take(StreamKind kind, uint32_t thread, StreamPosition posi
   if (offset < 0) return false;
   void* mapped = map_at(offset, bytes);
   if (mapped == nullptr) return false;
-  // A forked child must not be able to write into its parent's file: it has no copy, or abandon()s it all.
+  // A forked child must not be able to write to its parent's file: it gets no copy, or calls abandon().
   if (!space_.is_ahead(mapped)) sys_madvise(mapped, bytes, MADV_DONTFORK);
 
   begin_extent(mapped, kind, thread, position, bytes);
