@@ -12,9 +12,9 @@ namespace hpcrun {
 namespace {
 
 constexpr uint8_t kStackPointer = 4;
-constexpr uint64_t kLongestLoop = 16 * 1024;  // bytes; a longer way back is not taken for a loop's
+constexpr uint64_t kLongestLoop = 16 * 1024;  // bytes; a longer backward branch is not considered a loop's
 
-// Code, read a piece at a time.
+// Reads code in pieces.
 class Code {
  public:
   explicit Code(const MemoryReader& reader) noexcept : reader_(reader) {}
@@ -24,7 +24,7 @@ class Code {
     return decode(bytes_ + (address - begin_), count_ - (address - begin_), address, out);
   }
 
-  // 0: no instruction.
+  // Returns 0 if there is no instruction.
   uint8_t length_at(uint64_t address) noexcept {
     have(address);
     bool is_locked;
@@ -61,10 +61,10 @@ void plan_access(const MemoryOperand& operand, const Expression& address, const 
   access.distance = static_cast<int8_t>(distance);
 }
 
-// Where the instructions just before a pc begin.
+// Finds the starts of the instructions just before a pc.
 class Preceding {
  public:
-  // False: from `begin` on no instruction ends at the pc.
+  // Returns false if decoding from `begin` does not end an instruction at the pc.
   bool find(uint64_t begin, uint64_t pc, Code& code) noexcept {
     count_ = 0;
     for (uint64_t at = begin; at < pc; ++count_) {
@@ -81,7 +81,7 @@ class Preceding {
     return count_ < kMostReplayedInstructions ? count_ : kMostReplayedInstructions;
   }
 
-  // `back`: from 1, the last one, to count().
+  // `back`: from 1, the last instruction, to count().
   uint64_t address(size_t back) const noexcept {
     return addresses_[(count_ - back) % kMostReplayedInstructions];
   }
@@ -91,8 +91,8 @@ class Preceding {
   uint64_t addresses_[kMostReplayedInstructions];
 };
 
-// Instructions have lengths of their own, so decoding that begins anywhere goes along with the code's after
-// some: where two such ways end in the same instructions, these are the code's.
+// Decodes from nearby addresses. Decoding that starts anywhere synchronizes with the actual instructions
+// after a few. If two starts lead to the same last instructions, these are the actual ones.
 bool find_from_nearby(uint64_t pc, Code& code, Preceding& preceding, Preceding& other) noexcept {
   constexpr uint64_t kStarts[] = {128, 123};  // bytes before the pc
   if (!other.find(pc - kStarts[0], pc, code) || !preceding.find(pc - kStarts[1], pc, code)) return false;
@@ -101,13 +101,13 @@ bool find_from_nearby(uint64_t pc, Code& code, Preceding& preceding, Preceding& 
   return true;
 }
 
-// Where the thread goes on, or 0: it cannot be said.
+// Returns the address where the thread continues, or 0 if it cannot be determined.
 uint64_t next_of(const Instruction& instruction, uint64_t at) noexcept {
   switch (instruction.flow) {
     case Instruction::Flow::Jump:
       return instruction.target;
     case Instruction::Flow::Branch:
-      // Backwards it is a loop's, which most often goes on.
+      // A backward branch is a loop's, which usually continues.
       if (instruction.target <= at && at - instruction.target < kLongestLoop) return instruction.target;
       return at + instruction.length;
     case Instruction::Flow::End:
@@ -123,8 +123,8 @@ bool was_visited(const uint64_t* visited, uint32_t count, uint64_t address) noex
   return false;
 }
 
-// Where the way from the pc on leads back to before it by a jump, as in a loop: the last such place, or
-// `begin`.
+// Returns the last address at or before the pc that a jump on the path from the pc leads to, as in a loop;
+// otherwise `begin`.
 uint64_t last_entry(uint64_t begin, uint64_t pc, Code& code) noexcept {
   uint64_t entry = begin, at = pc;
   for (uint32_t step = 0; step < kMostFollowedInstructions; ++step) {
@@ -139,23 +139,24 @@ uint64_t last_entry(uint64_t begin, uint64_t pc, Code& code) noexcept {
   return entry;
 }
 
-// Who returns from a call or takes a jump comes from elsewhere.
+// True if the instruction before may not be the one executed before: after a call returns, or at the target
+// of a jump.
 bool ends_the_way(const Instruction& instruction) noexcept {
   return instruction.flow == Instruction::Flow::Call || instruction.flow == Instruction::Flow::Jump ||
          instruction.flow == Instruction::Flow::End;
 }
 
-// What the instructions just before the pc accessed. The sampled registers give most of the addresses. A load
-// into its own base register, as unoptimised code has everywhere, leaves none: such addresses are computed
-// once more by the instructions that led there.
+// Plans the accesses of the instructions just before the pc. The sampled registers give most of the
+// addresses. A load into its own base register, which unoptimized code has everywhere, destroys its address.
+// Such addresses are recomputed by replaying the instructions that led there.
 class PrecedingAccesses {
  public:
-  // `replayed`: memory for the registers on the way.
+  // `replayed`: memory for the registers during replay.
   PrecedingAccesses(const Preceding& preceding, Code& code, ComingRegisters& replayed,
                     AccessPlan& plan) noexcept
       : preceding_(preceding), code_(code), replayed_(replayed), plan_(plan) {}
 
-  // `entry`: an address that jumps lead to. Registers before it may have come either way.
+  // `entry`: an address that jumps lead to. Registers before it depend on the path taken.
   void plan(uint64_t entry, uint64_t pc) noexcept {
     entry = std::max(entry, last_join(pc));
     for (size_t back = 1; back <= preceding_.count(); ++back) {
@@ -182,7 +183,7 @@ class PrecedingAccesses {
 
   static uint32_t operand_bit(size_t back, uint8_t operand) noexcept { return 1u << (2 * back + operand); }
 
-  // To which a branch among the instructions leads, that was not taken; 0: there is none.
+  // Returns the last target of a branch among the instructions that was not taken; 0: there is none.
   uint64_t last_join(uint64_t pc) noexcept {
     uint64_t join = 0;
     for (size_t back = 1; back <= preceding_.count(); ++back) {
@@ -233,15 +234,15 @@ class PrecedingAccesses {
   ComingRegisters& replayed_;
   AccessPlan& plan_;
   uint32_t unplaced_ = 0;   // operands
-  PastRegisters before_;    // just before the instruction that is looked at
-  PastRegisters at_start_;  // just before the instruction that replaying starts with
-  size_t start_ = 0;        // how far that is back; 0: there is none
+  PastRegisters before_;    // just before the current instruction
+  PastRegisters at_start_;  // just before the instruction at which replay starts
+  size_t start_ = 0;        // its distance back; 0: there is none
   Store stores_[2 * kMostReplayedInstructions];
   uint32_t store_count_ = 0;
 };
 
-// Where nothing is known of what is before the pc, but a loop comes by it again: the begin of the
-// instructions that then lead straight to it. Else the pc itself.
+// Returns the start of the instructions that lead straight to the pc in a loop, if nothing is known of the
+// code before it. Returns the pc itself if there is no loop.
 uint64_t begin_in_loop(uint64_t pc, Code& code) noexcept {
   uint64_t at = pc, begin = pc;
   for (uint32_t step = 0; step < kMostFollowedInstructions; ++step) {
@@ -256,7 +257,7 @@ uint64_t begin_in_loop(uint64_t pc, Code& code) noexcept {
   return pc;
 }
 
-// Plans one pc. Lies in the caller's workspace.
+// Plans one pc. Allocated in the caller's workspace.
 class Planning {
  public:
   Planning(const MemoryReader& code, AccessPlan& plan) noexcept
@@ -272,7 +273,7 @@ class Planning {
 
  private:
   void plan_preceding(uint64_t begin, uint64_t pc) noexcept {
-    constexpr uint64_t kNearby = 192;  // bytes that are decoded no faster from nearby
+    constexpr uint64_t kNearby = 192;  // decoding fewer bytes from nearby is no faster
     if (begin >= pc || pc - begin > kMostPrecedingBytes) return;
     if ((pc - begin > kNearby && find_from_nearby(pc, code_, preceding_, other_)) ||
         preceding_.find(begin, pc, code_))
@@ -315,7 +316,7 @@ constexpr uint32_t value_bit(uint8_t derived) noexcept {
   return 1u << (kGeneralRegisters + derived);
 }
 
-// What a derived value is called when those that are not in `used` are gone.
+// Renumbers a derived value after the values that are not in `used` were removed.
 void renumber(uint32_t used, uint8_t& value) noexcept {
   if (value == Expression::kNoValue || value < kGeneralRegisters) return;
   const uint32_t before = used & ((1u << value) - 1) & ~((1u << kGeneralRegisters) - 1);
@@ -327,7 +328,7 @@ void renumber(uint32_t used, Expression& expression) noexcept {
   renumber(used, expression.index);
 }
 
-// Leaves out the values that no address depends on.
+// Removes the values that no address depends on.
 void remove_unused(AccessPlan& plan) noexcept {
   uint32_t used = 0;
   for (uint8_t i = 0; i < plan.count; ++i) used |= plan.accesses[i].address.values();

@@ -1,8 +1,9 @@
 #pragma once
-// Which memory an interrupted thread is at. A sample's pc lies behind the access that it waited for, most
-// often by an instruction or a few; in a loop the same access comes again. So the instructions from the pc on
-// are followed, through jumps and the back edge of a loop, and those just before it are looked at; the
-// registers of the sample, and what they will be when each instruction is reached, give the addresses.
+// Determines which memory an interrupted thread accesses. A sample's pc is past the access that the thread
+// waited for, usually by one instruction or a few; in a loop, the same access comes again. Therefore the
+// instructions from the pc on are followed, through jumps and the back edge of a loop, and the instructions
+// just before the pc are decoded. Addresses are computed from the sampled registers, and from their values
+// when each instruction is reached.
 //
 // A plan depends on the code alone and is made once for each pc; applying it to a sample is cheap.
 // Async-signal-safe.
@@ -15,7 +16,8 @@
 
 namespace hpcrun {
 
-// Copies up to `bytes` of code or data from an address of the sampled program, and says how many there were.
+// Copies up to `bytes` of code or data from an address of the sampled program. Returns the number of bytes
+// copied.
 struct MemoryReader {
   size_t (*read)(const void* context, uint64_t address, void* to, size_t bytes) noexcept;
   const void* context;
@@ -27,27 +29,27 @@ struct PlannedAccess {
   uint16_t bytes = 0;
   AccessKind kind = AccessKind::Read;
   Segment segment = Segment::None;
-  bool is_locked = false;  // by prefix, or an exchange with memory
-  int8_t distance = 0;     // in instructions from the pc: 0 is at it, -1 just before it
+  bool is_locked = false;  // by a lock prefix, or an exchange with memory
+  int8_t distance = 0;     // in instructions from the pc: 0 at the pc, -1 just before it
 };
 
-// A value that an instruction on the way makes, on which later addresses depend.
+// A value computed by an instruction on the way, on which later addresses depend.
 struct DerivedValue {
   enum class How : uint8_t { Zero32, Sign32, Load, LoadSigned };
-  Expression of;  // cut to 32 bits and extended, or the address of what is loaded
+  Expression of;  // cut to 32 bits and extended, or the address of the value loaded
   How how = How::Zero32;
-  uint8_t bytes = 0;  // of a load: 1, 2, 4 or 8
+  uint8_t bytes = 0;  // for a load: 1, 2, 4 or 8
 };
 
 constexpr uint32_t kMostPlannedAccesses = 16;
 constexpr uint32_t kMostDerivedValues = 16;
 constexpr uint32_t kMostFollowedInstructions = 24;
 constexpr uint32_t kMostPrecedingInstructions = 4;
-constexpr uint32_t kMostReplayedInstructions = 12;  // before the pc, to compute their addresses
+constexpr uint32_t kMostReplayedInstructions = 12;  // before the pc, to compute addresses
 constexpr uint64_t kMostPrecedingBytes = 4096;  // from `begin` to the pc
 
-// An access of the instruction just before the pc whose address neither the registers nor the instructions
-// before give.
+// An access of the instruction just before the pc whose address follows neither from the registers nor from
+// the instructions before.
 struct UnplacedAccess {
   uint16_t bytes = 0;  // 0: there is none
   AccessKind kind = AccessKind::Read;
@@ -62,15 +64,15 @@ struct AccessPlan {
   UnplacedAccess unplaced;
 };
 
-// Memory that planning works in. A handler may have a stack of 8 KiB, of which the kernel's frame takes up to
-// 3.5: so the caller has it elsewhere, for each thread. Holds nothing between calls.
+// Working memory of planning. A handler's stack may be 8 KiB, of which the kernel's frame takes up to 3.5
+// KiB. Therefore the caller provides it elsewhere, per thread. Holds nothing between calls.
 struct PlanWorkspace {
   alignas(8) unsigned char bytes[2048];
 };
 
-// `begin`: where an instruction at or before the pc begins, from which decoding goes forward: the function,
-// or a place in it that unwind information names; the pc itself where nothing is known. What the stack
-// pointer addresses is left out.
+// Plans the accesses at a pc. `begin`: the start of an instruction at or before the pc, from which decoding
+// proceeds. It is the function's start, or an address within it that unwind information names; the pc itself
+// if nothing is known. Accesses relative to the stack pointer are left out.
 void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, PlanWorkspace& workspace,
                    AccessPlan& plan) noexcept;
 
@@ -83,8 +85,8 @@ struct Access {
   int8_t distance;
 };
 
-// What the plan comes to with these registers; `out` has room for kMostPlannedAccesses. Accesses through
-// pointers that cannot be read are left out. How many there are.
+// Computes the plan's accesses for these registers. `out` must have room for kMostPlannedAccesses. Accesses
+// through pointers that cannot be read are left out. Returns the number of accesses.
 uint32_t apply_plan(const AccessPlan& plan, const MachineState& state, const MemoryReader& memory,
                     Access* out) noexcept;
 

@@ -1,5 +1,5 @@
 #pragma once
-// What an instruction does at the address that hardware sampled of it. Async-signal-safe.
+// Determines what an instruction does at an address that hardware sampled. Async-signal-safe.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,8 @@ struct AccessShape {
   AccessKind kind = AccessKind::Read;
 };
 
-// Nothing where no operand of the instruction does that, or its width is not fixed.
+// Returns the shape of the operand that performs the operation. Returns std::nullopt if there is none, or if
+// its width is not fixed.
 std::optional<AccessShape> shape_of(const Instruction& instruction, DataSource::Operation operation) noexcept;
 
 }  // namespace hpcrun

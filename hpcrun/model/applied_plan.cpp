@@ -33,7 +33,7 @@ bool derive_value(const DerivedValue& value, uint64_t of, const MemoryReader& me
   }
 }
 
-// All registers and derived values. A bit for each that cannot be had.
+// Evaluates all registers and derived values. Returns one bit for each that is not available.
 uint32_t evaluate_values(const AccessPlan& plan, const MachineState& state, const MemoryReader& memory,
                          uint64_t* values) noexcept {
   memcpy(values, state.general, sizeof state.general);

@@ -5,11 +5,12 @@
 namespace hpcrun {
 namespace {
 
-// Time that each of the active tasks is blamed for, summed since the wait began: a task's blame is what was
-// added while it was active. In units of 2^-10 ns: waits may last half a year.
+// Blame of an active task, summed since the wait began: a task's blame is the increase while it was active.
+// In units of 2^-10 ns: waits may last half a year.
 constexpr unsigned kFractionBits = 10;
 
-// Edges outside the wait are moved to its borders. How many there are; tasks that do not overlap have none.
+// Makes the edges of the tasks, clipped to the wait. Returns their number; tasks that do not overlap the wait
+// have none.
 size_t make_edges(Interval wait, BlamedTask* tasks, size_t count, TaskEdge* edges) noexcept {
   size_t made = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -27,7 +28,7 @@ bool starts(const TaskEdge& edge) noexcept {
   return !(edge.task & 1);
 }
 
-// Rounding left some of the cause to nobody, as a rule less than one nanosecond for each task.
+// Distributes the time lost to rounding, usually less than one nanosecond per task.
 void share_rest(uint64_t rest, BlamedTask* tasks, const TaskEdge* edges, size_t count) noexcept {
   for (size_t i = 0; rest > 0; i = (i + 1) % count) {
     if (!starts(edges[i])) continue;
@@ -68,7 +69,7 @@ WaitParts blame_wait(Interval wait, BlamedTask* tasks, size_t count, TaskEdge* s
   std::sort(scratch, scratch + edges, [](const TaskEdge& a, const TaskEdge& b) { return a.time < b.time; });
   uint64_t last = wait.begin;
   uint64_t active = 0;
-  uint64_t shared = 0;  // see kFractionBits
+  uint64_t shared = 0;  // in units of 2^-kFractionBits ns
   bool any = false;
   for (size_t i = 0; i < edges; ++i) {
     const TaskEdge& edge = scratch[i];
@@ -80,7 +81,7 @@ WaitParts blame_wait(Interval wait, BlamedTask* tasks, size_t count, TaskEdge* s
       (any ? parts.gap : parts.launch_latency) += length;
     }
     last = edge.time;
-    // Until its end a task's blame holds what had been shared out when it started.
+    // Until a task ends, its blame holds the sum at its start.
     uint64_t& blame = tasks[edge.task / 2].blame;
     blame = shared - blame;
     starts(edge) ? ++active : --active;
@@ -103,7 +104,7 @@ void PiecedWait::add(const WaitParts& next) noexcept {
     parts.wake_latency += next.total();
     return;
   }
-  // What looked like the end was the time before the first task, or between two.
+  // The wake latency so far turns out to be before the first task, or between two.
   (any ? parts.gap : parts.launch_latency) += parts.wake_latency + next.launch_latency;
   parts.cause += next.cause;
   parts.gap += next.gap;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kMixedShare = 0.1;
 
-// In ns; signed, for a thread's time may reach back before the clock's start.
+// In ns; signed, because a thread's span may start before the clock does.
 struct Span {
   double begin;
   double end;
@@ -24,7 +24,7 @@ double overlap(const Span& left, const Span& right) noexcept {
   return std::max(0.0, std::min(left.end, right.end) - std::max(left.begin, right.begin));
 }
 
-// Accesses a ns of the thread's time at the line.
+// Returns accesses per ns of the thread's time at the line.
 double rate_of(const ThreadUse& use, uint64_t resolution_ns) noexcept {
   return static_cast<double>(use.accesses) / span_of(use, resolution_ns).length();
 }
@@ -34,7 +34,7 @@ bool have_common_bytes(const Spot& left, const Spot& right) noexcept {
 }
 
 void add_pair(const Spot& left, const Spot& right, double moves, LineMoves& out) noexcept {
-  if (!writes(left.kind) && !writes(right.kind)) return;  // both may keep a copy
+  if (!writes(left.kind) && !writes(right.kind)) return;  // both caches may keep a copy
   const bool both_write = writes(left.kind) && writes(right.kind);
   if (have_common_bytes(left, right))
     (both_write ? out.true_write_write : out.true_read_write) += moves;
@@ -97,8 +97,8 @@ bool LineWindow::note(const LineAccess& access) noexcept {
   return true;
 }
 
-// While threads a, b, ... use the line at rates that sum up to R, an access of one follows one of another a
-// R_a R_b / R times each way.
+// While threads a, b, ... use the line at rates that sum up to R, accesses of a and b follow each other at
+// R_a R_b / R in each direction.
 LineMoves LineWindow::moves(uint64_t resolution_ns) const noexcept {
   LineMoves out;
   double all = 0;

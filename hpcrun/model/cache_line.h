@@ -1,11 +1,11 @@
 #pragma once
-// Whether threads share a cache line, and how: what each thread was seen to read and write of it in a window
-// of time becomes the number of times the line had to move between processors, for data that two threads use
-// (true sharing) or only because their data lie side by side (false sharing). Works on samples: each stands
-// for a number of accesses (TMI, 3.1), and accesses are taken to come at an even rate between the first and
-// the last that were seen.
+// Determines whether threads share a cache line, and how. From the reads and writes of each thread in a
+// window of time, it estimates how often the line moved between processors. A move is counted as true sharing
+// if the two threads use the same bytes, and as false sharing if their data only lie side by side. Works on
+// samples: each represents a number of accesses (TMI, section 3.1), which are assumed to be evenly
+// distributed between the first and the last sample.
 //
-// Nobody but the window's owner may touch it at a time. No allocation; async-signal-safe.
+// Only one thread at a time may use a window. No allocation; async-signal-safe.
 
 #include <cstdint>
 #include <memory>
@@ -15,7 +15,7 @@
 namespace hpcrun {
 
 struct LineAccess {
-  uint32_t thread;  // any number that tells threads apart
+  uint32_t thread;  // any number that identifies the thread
   uint8_t offset;   // in the line, or in a pair of lines
   uint8_t bytes;
   AccessKind kind;
@@ -23,7 +23,7 @@ struct LineAccess {
   uint64_t stands_for;  // accesses
 };
 
-// One place in the line that one thread uses in one way.
+// Bytes of the line that one thread uses in one way.
 struct Spot {
   uint8_t offset = 0;
   uint8_t bytes = 0;
@@ -43,8 +43,8 @@ struct ThreadUse {
   Spot spots[kMostSpots];
 };
 
-// How often the line moved, estimated. A move is counted once, for what the two threads did before and after
-// it.
+// Estimated number of moves of the line. A move is counted once, and classified by what the two threads did
+// before and after it.
 struct LineMoves {
   double false_write_write = 0;
   double false_read_write = 0;
@@ -59,22 +59,22 @@ struct LineMoves {
 
 enum class Sharing : uint8_t { None, False, True, Mixed };
 
-// Mixed: neither kind is less than a tenth. None: fewer than `least` moves.
+// Classifies the moves. Mixed: both kinds are at least a tenth. None: fewer than `least` moves.
 Sharing verdict(const LineMoves& moves, double least) noexcept;
 
 class LineWindow {
  public:
-  // False, and counted in lost(): more threads, or more spots of a thread, than there is room for; or an
-  // access that is empty or goes beyond a pair of lines.
+  // Records an access. Returns false, and adds to lost(), if there are more threads, or more spots of a
+  // thread, than there is room for, or if an access is empty or extends past a pair of lines.
   bool note(const LineAccess& access) noexcept;
 
-  // `resolution_ns`: how far apart samples of one thread are; a thread used the line half of it before the
-  // first and after the last that was seen. Threads that used it one after the other moved it once, which
-  // counts nothing.
+  // Estimates the moves. `resolution_ns`: the interval between samples of one thread. A thread is assumed to
+  // use the line from half of it before its first sample to half of it after its last. Threads that used the
+  // line one after the other moved it once, which is not counted.
   LineMoves moves(uint64_t resolution_ns) const noexcept;
 
-  // Forgets everything, for the next window or the next object at this address. In place: handlers, on stacks
-  // of 8 KiB, have no room for another one.
+  // Resets the window, for the next period or the next object at this address. In place, because handlers on
+  // stacks of 8 KiB have no room for a second one.
   void clear() noexcept { std::construct_at(this); }
 
   const ThreadUse* begin() const noexcept { return uses_; }

@@ -9,8 +9,8 @@ namespace {
 using Operation = DataSource::Operation;
 using Origin = DataSource::Origin;
 
-// Fields of union perf_mem_data_src: the first bit and how many. By hand, for compilers lay bit fields out as
-// they please, and the kernel added fields over time.
+// A field of union perf_mem_data_src: its first bit and its width. Defined by hand, because the layout of bit
+// fields depends on the compiler, and because the kernel has added fields over time.
 struct Field {
   unsigned first, bits;
   uint64_t in(uint64_t source) const noexcept { return source >> first & ((uint64_t{1} << bits) - 1); }
@@ -18,7 +18,7 @@ struct Field {
 constexpr Field kOperation{0, 5}, kLevels{5, 14}, kSnoop{19, 5}, kLock{24, 2}, kLevelNumber{33, 4},
     kRemote{37, 1}, kSnoopMore{38, 2}, kBlocked{40, 3}, kHops{43, 3};
 
-// Level numbers that the kernel added after the headers that this is compiled with.
+// Level numbers that newer kernels use, and that the headers at compile time may lack.
 constexpr uint64_t kLevelMissBuffer = 0x05, kLevelMemorySideCache = 0x06, kLevelUncached = 0x08,
                    kLevelCxl = 0x09;
 
@@ -32,7 +32,7 @@ Operation operation_of(uint64_t bits) noexcept {
   return bits & PERF_MEM_OP_EXEC ? Operation::Execute : Operation::Unknown;
 }
 
-// The older field, a bit for each level.
+// Decodes the older field, with one bit per level.
 Origin origin_of_levels(uint64_t levels) noexcept {
   if (levels & kRemoteCaches) return Origin::RemoteCache;
   if (levels & PERF_MEM_LVL_L3) return Origin::SharedCache;
@@ -41,7 +41,7 @@ Origin origin_of_levels(uint64_t levels) noexcept {
   return levels & (PERF_MEM_LVL_IO | PERF_MEM_LVL_UNC) ? Origin::Elsewhere : Origin::Unknown;
 }
 
-// The newer one, a number.
+// Decodes the newer field, a number.
 Origin origin_of_number(uint64_t level) noexcept {
   switch (level) {
     case PERF_MEM_LVLNUM_L1:

@@ -1,7 +1,7 @@
 #pragma once
-// Where the data of one memory access came from, as hardware told it and the kernel wrote it down
-// (PERF_SAMPLE_DATA_SRC, union perf_mem_data_src): Intel's PEBS, AMD's IBS and others in one encoding, of
-// which each fills in a part. Any bits may come. Async-signal-safe.
+// Decodes where the data of a memory access came from, as reported by hardware in the kernel's encoding
+// (PERF_SAMPLE_DATA_SRC, union perf_mem_data_src). Intel PEBS, AMD IBS and others share the encoding, and
+// each fills in a part. Accepts any bits. Async-signal-safe.
 
 #include <cstdint>
 
@@ -9,21 +9,21 @@ namespace hpcrun {
 
 struct DataSource {
   enum class Operation : uint8_t { Unknown, Load, Store, Prefetch, Execute };
-  // Of loads. OwnCaches: of the core, its line fill buffers included. SharedCache: one of several cores, or
-  // another core's by way of it. Elsewhere: devices, uncached memory.
+  // For loads. OwnCaches: of the core, including its line fill buffers. SharedCache: one that several cores
+  // share, or another core's cache reached through it. Elsewhere: devices, uncached memory.
   enum class Origin : uint8_t { Unknown, OwnCaches, SharedCache, RemoteCache, Memory, Elsewhere };
 
   Operation operation = Operation::Unknown;
   Origin origin = Origin::Unknown;
-  bool missed = false;          // the level that is named, and no more is known
-  bool tells_snoops = false;    // whether other caches had the line is known
+  bool missed = false;          // the named level missed; nothing else is known
+  bool tells_snoops = false;    // it is known whether other caches had the line
   bool was_modified = false;    // another cache had it modified (HITM)
-  bool came_from_peer = false;  // another core's cache gave it, modified or not
-  bool is_remote = false;       // beyond the node or socket, as perf c2c counts it
+  bool came_from_peer = false;  // another core's cache supplied it, modified or not
+  bool is_remote = false;       // outside the node or socket, as counted by perf c2c
   bool is_locked = false;
   bool was_blocked = false;  // by a store whose data or address was not ready
 
-  // The line was in another core's cache, and had to come from there.
+  // True if the line came from another core's cache.
   bool is_transfer() const noexcept { return was_modified || came_from_peer; }
 };
 

@@ -1,16 +1,16 @@
 #pragma once
-// Registers along a thread's way through code, back from an interrupted instruction and on from one, as sums
-// of the registers that were sampled. Async-signal-safe.
+// Tracks registers along the path of a thread, backward and forward from an interrupted instruction, as sums
+// of the sampled registers. Async-signal-safe.
 
 #include "hpcrun/model/access_plan.h"
 #include "hpcrun/model/instruction.h"
 
 namespace hpcrun {
 
-// What a called function may change: rax, rcx, rdx, rsi, rdi, r8 to r11 (System V ABI, 3.2.1).
+// Registers that a called function may change: rax, rcx, rdx, rsi, rdi, r8 to r11 (System V ABI, 3.2.1).
 constexpr uint16_t kCallClobbers = 0x0fc7;
 
-// Gives the registers just before an instruction that was executed, in terms of those of the sample.
+// Computes the registers just before an instruction that was executed, in terms of those of the sample.
 class PastRegisters {
  public:
   void step_back(const Instruction& instruction) noexcept {
@@ -21,7 +21,7 @@ class PastRegisters {
     lost_ = static_cast<uint16_t>(lost_ | (instruction.written & ~sum));
   }
 
-  // False: the register's value was another one that is not known.
+  // Returns false if the register had another value, which is not known.
   bool value(uint8_t number, Expression& out) const noexcept {
     if (lost_ >> number & 1) return false;
     out = Expression{};
@@ -52,15 +52,15 @@ class PastRegisters {
   uint16_t lost_ = 0;
 };
 
-// Gives the registers at an instruction on the thread's way, in terms of those of the sample. Values that
-// the way derives are added to the plan.
+// Computes the registers at an instruction on the thread's path, in terms of those of the sample. Adds values
+// that are derived on the path to the plan.
 class ComingRegisters {
  public:
   explicit ComingRegisters(AccessPlan& plan) noexcept : plan_(plan) {
     for (uint8_t i = 0; i < kGeneralRegisters; ++i) values_[i].base = i;
   }
 
-  // Starts at an instruction that was executed before the sample, by what is known of the registers there.
+  // Starts at an instruction that was executed before the sample, with what is known of the registers there.
   ComingRegisters(AccessPlan& plan, const PastRegisters& then) noexcept : plan_(plan) {
     for (uint8_t i = 0; i < kGeneralRegisters; ++i)
       if (!then.value(i, values_[i])) forget(static_cast<uint16_t>(1u << i));
@@ -78,7 +78,7 @@ class ComingRegisters {
     return true;
   }
 
-  // The instruction writes there: what was loaded from it is not what will be.
+  // Records that an instruction writes there: a value loaded from there would be outdated.
   void note_store(const Expression& address, uint16_t bytes) noexcept {
     if (store_count_ < kMostStores) stores_[store_count_] = {address, bytes};
     ++store_count_;
@@ -140,7 +140,7 @@ class ComingRegisters {
     }
   }
 
-  // What the stack holds for the function is as good a pointer as any.
+  // Derives a value loaded from memory. Includes the stack, where functions keep pointers.
   bool load(const Instruction& instruction, Expression& out) noexcept {
     const MemoryOperand& operand = instruction.memory[0];
     Expression from;
@@ -152,7 +152,8 @@ class ComingRegisters {
     return derive(from, how, static_cast<uint8_t>(operand.bytes), out);
   }
 
-  // By the same registers. Another way to the same place is not seen, and gives an address that nobody is at.
+  // True if the path writes there, using the same registers. A store through other registers is not detected;
+  // the derived address is then wrong, and no thread accesses it.
   bool was_stored(const Expression& from, uint16_t bytes) const noexcept {
     if (store_count_ > kMostStores) return true;
     for (uint32_t i = 0; i < store_count_; ++i) {

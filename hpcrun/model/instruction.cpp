@@ -9,7 +9,7 @@ namespace {
 
 using Zydis = ZydisDecodedInstruction;
 
-// The number of the general register that this is or is part of, or kNoRegister.
+// Returns the number of the general register that contains this one, or kNoRegister.
 uint8_t general(ZydisRegister name) noexcept {
   const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
   if (whole < ZYDIS_REGISTER_RAX || whole > ZYDIS_REGISTER_R15) return kNoRegister;
@@ -43,7 +43,7 @@ MemoryOperand memory_operand(const Zydis& instruction, const ZydisDecodedOperand
   return out;
 }
 
-// Addresses of 32 bits, of vectors of addresses, and what is read ahead are no accesses that can be told.
+// Excludes 32-bit addresses, vectors of addresses, and prefetches.
 bool is_access(const Zydis& instruction, const ZydisDecodedOperand& operand) noexcept {
   return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.type == ZYDIS_MEMOP_TYPE_MEM &&
          operand.size >= 8 && operand.size <= 8 * kLineBytes && instruction.address_width == 64 &&
@@ -52,7 +52,7 @@ bool is_access(const Zydis& instruction, const ZydisDecodedOperand& operand) noe
          instruction.meta.category != ZYDIS_CATEGORY_WIDENOP;
 }
 
-// The stack's own: push, pop, call, ret.
+// True for implicit stack accesses: push, pop, call, ret.
 bool is_of_the_stack(const ZydisDecodedOperand& operand) noexcept {
   return operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && operand.mem.base == ZYDIS_REGISTER_RSP;
 }
@@ -89,7 +89,7 @@ struct Operands {
 };
 
 void note_move(const Operands& operands, Instruction& out) noexcept {
-  if (operands.target.size < 32) return;  // leaves the upper part as it was
+  if (operands.target.size < 32) return;  // keeps the upper part
   const bool is_narrow = operands.target.size == 32;
   if (operands.source.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
     out.effect = Instruction::Effect::Constant;
@@ -106,7 +106,7 @@ void note_move(const Operands& operands, Instruction& out) noexcept {
 
 void note_extending_move(const Operands& operands, bool is_signed, Instruction& out) noexcept {
   if (out.memory_count) {
-    // Into 32 bits a negative number would have to be cut again.
+    // A negative 32-bit number would have to be truncated again.
     if (is_signed && operands.target.size != 64) return;
     out.effect = Instruction::Effect::Load;
     out.sign_extends = is_signed;

@@ -1,5 +1,5 @@
 #pragma once
-// One instruction, decoded by Zydis into what following a thread needs. Async-signal-safe.
+// Decodes an instruction with Zydis into what is needed to follow a thread. Async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace hpcrun {
 constexpr uint8_t kNoRegister = 0xff;
 
 struct MemoryOperand {
-  uint8_t base = kNoRegister;  // general registers; kNoRegister also for rip, which is in the displacement
+  // general registers; kNoRegister also for rip, which is added to the displacement
+  uint8_t base = kNoRegister;
   uint8_t index = kNoRegister;
   uint8_t scale = 1;
   Segment segment = Segment::None;
@@ -28,18 +29,18 @@ struct Instruction {
     Branch,
     Call,
     End
-  };  // End: a return, or a jump that has no fixed target
+  };  // End: a return, or a jump without a fixed target
 
-  // What it does to one general register, for following addresses.
+  // Effect on one general register, used to follow addresses.
   enum class Effect : uint8_t {
     None,
-    Move,      // target = source, extended as said
+    Move,      // target = source, extended according to `extension`
     Constant,  // target = immediate
     Add,       // target += immediate
     AddRegister,
     Shift,    // target <<= immediate
     Address,  // target = the sum of `memory` (lea)
-    Load,     // target = what is in memory
+    Load,     // target = the value loaded
   };
 
   uint8_t length = 0;
@@ -47,26 +48,27 @@ struct Instruction {
   uint64_t target = 0;  // of a jump, branch or call; 0: not fixed
 
   MemoryOperand memory[2];
-  uint8_t memory_count = 0;  // accesses in `memory`; an Address is in memory[0] and not counted
+  uint8_t memory_count = 0;  // accesses in `memory`; the operand of Address is in memory[0] and not counted
   bool is_locked = false;
-  uint8_t rip_offset_at = 0;  // where in the instruction the 32 bits are that are relative to rip; 0: none
+  uint8_t rip_offset_at = 0;  // position in the instruction of the 32 bits relative to rip; 0: none
 
   Effect effect = Effect::None;
   uint8_t target_register = kNoRegister;
   uint8_t source_register = kNoRegister;
   int64_t immediate = 0;
   enum class Extension : uint8_t { None, Zero32, Sign32 } extension = Extension::None;  // of the low 32 bits
-  bool sign_extends = false;                                                            // of a Load
+  bool sign_extends = false;                                                            // for a Load
 
-  uint16_t written = 0;  // general registers that hold something new afterwards, a bit for each
+  uint16_t written = 0;  // general registers that it changes, one bit each
 };
 
 constexpr size_t kMostInstructionBytes = 15;
 
-// False: these bytes are no instruction, or end within one.
+// Returns false if the bytes are not an instruction, or end within one.
 bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept;
 
-// The length alone, and whether memory is locked: in a third of the time. 0: no instruction.
+// Decodes only the length, and whether memory is locked, in a third of the time. Returns 0 if the bytes are
+// not an instruction.
 uint8_t decode_length(const uint8_t* bytes, size_t count, bool& is_locked) noexcept;
 
 }  // namespace hpcrun

@@ -11,7 +11,7 @@ struct Term {
   uint32_t scale;
 };
 
-// The values of a sum, each once.
+// Collects the values of a sum, each once.
 class Terms {
  public:
   void add(uint8_t value, uint32_t scale) noexcept {

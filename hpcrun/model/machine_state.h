@@ -1,5 +1,5 @@
 #pragma once
-// The registers of an interrupted thread, and sums of them.
+// Defines the registers of an interrupted thread, and sums of them.
 
 #include <cstdint>
 
@@ -8,14 +8,14 @@ namespace hpcrun {
 constexpr uint8_t kGeneralRegisters = 16;
 
 struct MachineState {
-  // In the order of their encoding: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
+  // In x86 encoding order: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15.
   uint64_t general[kGeneralRegisters];
   uint64_t fs_base;
   uint64_t gs_base;
 };
 
-// base + index * scale + displacement. A value is a register's number, or kGeneralRegisters + n for value n
-// that was derived from them; there are fewer than 32.
+// base + index * scale + displacement. A value is a register's number, or kGeneralRegisters + n for derived
+// value n; there are fewer than 32 in all.
 struct Expression {
   static constexpr uint8_t kNoValue = 0xff;
 
@@ -24,7 +24,7 @@ struct Expression {
   uint8_t scale = 1;  // of the index: 1, 2, 4 or 8
   int64_t displacement = 0;
 
-  // A bit for each value that is used.
+  // Returns one bit for each value that is used.
   uint32_t values() const noexcept {
     return (base == kNoValue ? 0 : 1u << base) | (index == kNoValue ? 0 : 1u << index);
   }
@@ -37,7 +37,8 @@ inline uint64_t evaluate(const Expression& expression, const uint64_t* values) n
   return sum;
 }
 
-// left + right * factor. False, and nothing said about `out`: that is no such sum.
+// Computes left + right * factor. Returns false, with `out` unspecified, if the result does not fit into an
+// Expression.
 bool add(const Expression& left, const Expression& right, uint8_t factor, Expression& out) noexcept;
 
 }  // namespace hpcrun

@@ -1,5 +1,5 @@
 #pragma once
-// What one instruction does with memory, as samples, watchpoints and hardware records tell it.
+// Describes the memory access of an instruction, as reported by samples, watchpoints and hardware records.
 
 #include <cstdint>
 

@@ -8,10 +8,10 @@ namespace hpcrun {
 
 namespace {
 
-// Of what helps: what remains is at most this part of what was.
+// A placement helps if the remaining conflicts are at most this part.
 constexpr uint64_t kLeastGain = 10;
 
-// What of one use lies on a line.
+// The part of a use that lies on a line.
 struct Part {
   uint32_t thread;
   uint32_t begin, end;  // bytes in the line
@@ -19,12 +19,12 @@ struct Part {
   uint64_t accesses;
 };
 
-// What sixteen threads do in four ways each; more is left out, for every placement alike.
+// Sixteen threads with four kinds of use each; further parts are left out, for every placement alike.
 constexpr uint32_t kMostParts = 64;
 
 struct Line {
   uint32_t object;
-  uint64_t begin;  // where it does, as uses' offsets + the object's
+  uint64_t begin;  // in offsets of uses plus that of the object
 };
 
 bool is_on(const ObjectUse& use, uint32_t offset, const Line& line) noexcept {
@@ -51,7 +51,7 @@ bool share_falsely(const Part& left, const Part& right) noexcept {
   return !have_common_bytes && (left.writes || right.writes);
 }
 
-// Of the thread's parts, accesses of those that share falsely with one of the other's.
+// Returns the thread's accesses in parts that share falsely with a part of the other thread.
 uint64_t side_of(uint32_t thread, uint32_t other, const Part* parts, uint32_t count) noexcept {
   uint64_t sum = 0;
   for (const Part* part = parts; part != parts + count; ++part)
@@ -80,7 +80,7 @@ uint64_t conflicts_on(const Part* parts, uint32_t count) noexcept {
   return sum;
 }
 
-// Of accesses that happened to be seen: fewer by more than three times what chance makes of both.
+// True if the difference exceeds three standard deviations of the sampling noise in both counts.
 bool are_clearly_fewer(uint64_t conflicts, uint64_t than) noexcept {
   constexpr uint64_t kDeviations = 3;
   if (conflicts >= than) return false;
@@ -96,7 +96,7 @@ uint64_t conflicts_at(const ObjectUse* uses, uint32_t count, uint32_t offset) no
     const uint64_t begin = uses[i].offset + offset;
     for (Line line{uses[i].object, line_of(begin)}; line.begin < begin + uses[i].bytes;
          line.begin += kLineBytes) {
-      // A line is looked at once, for the first of the uses that are on it.
+      // Each line is processed once, for the first use on it.
       if (std::any_of(uses, uses + i, [&](const ObjectUse& use) { return is_on(use, offset, line); }))
         continue;
       Part parts[kMostParts];

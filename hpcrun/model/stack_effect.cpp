@@ -18,14 +18,14 @@ bool is_whole(ZydisRegister reg) noexcept {
   return reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15;
 }
 
-// Bases of the stack pointer and of others, without an index.
+// True for memory operands with a base register and no index.
 bool is_plain(const ZydisDecodedOperand& operand) noexcept {
   return operand.type == ZYDIS_OPERAND_TYPE_MEMORY && operand.mem.index == ZYDIS_REGISTER_NONE &&
          is_whole(operand.mem.base) && operand.mem.segment != ZYDIS_REGISTER_FS &&
          operand.mem.segment != ZYDIS_REGISTER_GS;
 }
 
-// Of an instruction that writes to rsp.
+// Determines the effect of an instruction that writes to rsp.
 void note_new_stack_pointer(ZydisMnemonic mnemonic, const ZydisDecodedOperand& source,
                             StackEffect& out) noexcept {
   const bool is_number = source.type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
@@ -52,7 +52,7 @@ bool is_branch(const ZydisDecodedInstruction& instruction) noexcept {
   return instruction.meta.category == ZYDIS_CATEGORY_COND_BR;
 }
 
-// Instructions of vectors, and those of two bytes, never write to rsp: compilers and assemblers use others.
+// False for vector and two-byte instructions: compilers and assemblers do not use them to write to rsp.
 bool may_write_general(const ZydisDecodedInstruction& instruction) noexcept {
   return instruction.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
          instruction.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT;

@@ -1,5 +1,5 @@
 #pragma once
-// Decodes what one instruction does to rsp and to the flow of control (Zydis). Async-signal-safe.
+// Decodes the effect of one instruction on rsp and on the flow of control (Zydis). Async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace hpcrun {
 
 struct StackEffect {
   enum class Kind : uint8_t {
-    None,      // rsp is unchanged; a call is taken to return
+    None,      // rsp is unchanged; a call is assumed to return
     Adds,      // rsp += amount
     Pushes,    // rsp -= 8, and writes there
     Pops,      // rsp += 8, into the register
@@ -18,7 +18,7 @@ struct StackEffect {
     Branches,  // to the target, or to the next instruction
     Jumps,     // to the target
     Returns,
-    Unknown,  // rsp, or the next instruction, depends on something else
+    Unknown,  // rsp, or the next instruction, depends on other values
   };
 
   Kind kind = Kind::Unknown;

@@ -22,7 +22,7 @@ WrittenLine::Slot* WrittenLine::slot_of(uint32_t thread) noexcept {
   return nullptr;
 }
 
-// The bytes that somebody else had changed last.
+// Makes the thread the owner of the bytes. Returns those that another thread had changed last.
 uint64_t WrittenLine::take_bytes(uint64_t bytes, uint8_t place) noexcept {
   uint64_t of_others = 0;
   for (uint64_t rest = bytes; rest; rest &= rest - 1) {
