@@ -1,9 +1,9 @@
 #pragma once
-// Memory for the runtime inside the measured process: anonymous mappings of our own, so that neither
-// the program's allocator nor its locks are ever touched. Memory is only given back as a whole.
+// Allocates memory for the runtime inside the measured process. It uses anonymous mappings of its own, so it
+// never touches the program's allocator or its locks. Memory is only returned as a whole.
 //
-// An arena has one user at a time: a thread owns its arena and uses it inside and outside handlers,
-// with its own sampling masked outside. All calls are async-signal-safe.
+// An arena has one user at a time: a thread owns its arena and uses it inside and outside handlers, with its
+// own sampling blocked outside. All calls are async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace hpcrun {
 
 class Arena {
  public:
-  // Returns zeroed memory aligned to 16 bytes, or nullptr when the kernel refuses. Requests of more than
-  // a quarter of a chunk get a mapping of their own.
+  // Returns zeroed memory aligned to 16 bytes, or nullptr if the kernel refuses. Requests of more than a
+  // quarter of a chunk get a mapping of their own.
   void* allocate(size_t bytes) noexcept;
 
   template <typename T>
@@ -21,14 +21,14 @@ class Arena {
     return static_cast<T*>(allocate(count * sizeof(T)));
   }
 
-  // Unmaps everything that was allocated.
+  // Unmaps all memory of the arena.
   void release_all() noexcept;
 
-  // Bytes mapped at present; all arenas of the process together.
+  // Return the bytes mapped at present, by this arena or by all arenas of the process.
   size_t bytes_mapped() const noexcept { return bytes_mapped_; }
   static size_t process_bytes_mapped() noexcept;
 
-  // In a forked child, which inherits no arena: nothing is mapped.
+  // Resets the process's total in a forked child, which inherits no arena.
   static void forget_all() noexcept;
 
  private:

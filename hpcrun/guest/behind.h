@@ -1,6 +1,6 @@
 #pragma once
-// How libraries of ours between programs and the C library, beside the runtime, find what they stand in front
-// of. Async-signal-safe after the library was loaded.
+// Finds the next definition of a function, for our libraries between programs and the C library other than
+// the runtime. Async-signal-safe once the library is loaded.
 
 #include <dlfcn.h>
 
@@ -8,7 +8,7 @@
 
 namespace hpcrun {
 
-// The function that ours stands in front of; looked up as the library is loaded, or at a call before that.
+// The function that ours interposes on. It is looked up when the library is loaded, or at an earlier call.
 struct Behind {
   const char* name;
   std::atomic<void*> function{nullptr};
@@ -22,7 +22,7 @@ struct Behind {
 
   [[gnu::noinline, gnu::cold]] void* look_up() noexcept {
     void* const found = dlsym(RTLD_NEXT, name);
-    if (!found) dlerror();  // the program must not find our failure
+    if (!found) dlerror();  // the program must not see our error
     function.store(found, std::memory_order_relaxed);
     return found;
   }
@@ -32,8 +32,9 @@ struct Behind {
 
 // HPCRUN_BEHIND(name) is the C library's function.
 #define HPCRUN_STAND_BEFORE(name) HPCRUN_STAND_BEFORE_WHERE(true, name)
-// Where `is_there` is false as the library is loaded, it is looked up at the first call: the C library tells
-// what is not found in memory of the program's allocator, whose blocks would lie elsewhere than without.
+// If `is_there` is false when the library is loaded, the function is looked up at its first call. A failed
+// lookup makes the C library format its error in memory of the program's allocator, and would change the
+// addresses of later blocks.
 #define HPCRUN_STAND_BEFORE_WHERE(is_there, name)                               \
   static constinit hpcrun::Behind hpcrun_behind_##name{#name};                  \
   __attribute__((constructor(101))) static void hpcrun_find_##name() noexcept { \

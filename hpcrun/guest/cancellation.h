@@ -1,11 +1,11 @@
 #pragma once
-// Calls in which the thread may be cancelled. Without exceptions no destructor of ours would run.
+// Makes calls in which the thread may be cancelled. Built without exceptions, our destructors would not run.
 
 #include <pthread.h>
 
 namespace hpcrun {
 
-// Runs the call. Where the thread is cancelled in it, runs `cancelled` instead of what follows.
+// Runs the call. If the thread is cancelled in it, runs `cancelled` instead of the code that follows.
 template <typename Call, typename Cancelled>
 auto unless_cancelled(Call call, Cancelled cancelled) {
   decltype(call()) result{};

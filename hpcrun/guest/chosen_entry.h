@@ -1,9 +1,9 @@
 #pragma once
-// Functions that have the one that is chosen at each call do all, on their caller's stack as it was: for
-// system calls that return twice, or on another stack.
+// Defines functions that jump to an implementation chosen at each call, with their caller's stack unchanged.
+// For system calls that return twice, or on another stack.
 
-// HPCRUN_CHOSEN_ENTRY(name, choose) is the function `name`; `choose` is a function with C linkage that gets
-// its first six arguments and returns the function that is to answer.
+// HPCRUN_CHOSEN_ENTRY(name, choose) defines the function `name`. `choose` is a function with C linkage that
+// receives its first six arguments and returns the implementation to jump to.
 #define HPCRUN_CHOSEN_ENTRY(name, choose) asm("hpcrun_chosen_entry " #name ", " #choose)
 
 asm(R"(

@@ -19,7 +19,7 @@ namespace {
 using ClockGettime = int (*)(clockid_t, timespec*);
 ClockGettime vdso_clock_gettime = nullptr;
 
-// What the vDSO's dynamic section points to.
+// Tables that the vDSO's dynamic section points to.
 struct Symbols {
   const ElfW(Sym) * table = nullptr;
   const char* names = nullptr;
@@ -27,7 +27,7 @@ struct Symbols {
   const uint32_t* gnu_hash = nullptr;  // DT_GNU_HASH: buckets, first symbol, words of the filter, shift, ...
 };
 
-// Neither hash table says how many symbols there are as such.
+// Returns the number of symbols, which DT_GNU_HASH does not store directly.
 uint32_t count_symbols(const Symbols& symbols) noexcept {
   if (symbols.hash) return symbols.hash[1];
   if (!symbols.gnu_hash) return 0;
@@ -39,7 +39,7 @@ uint32_t count_symbols(const Symbols& symbols) noexcept {
   for (uint32_t i = 0; i < bucket_count; ++i)
     if (buckets[i] > last) last = buckets[i];
   if (last < first) return first;
-  while (!(chains[last - first] & 1)) ++last;  // the last of a chain has its low bit set
+  while (!(chains[last - first] & 1)) ++last;  // the last entry of a chain has its low bit set
   return last + 1;
 }
 
@@ -59,7 +59,7 @@ Symbols symbols_of(const ElfW(Dyn) * dynamic, ElfW(Addr) bias) noexcept {
 
 void find_vdso_clock() noexcept {
   const auto base = static_cast<ElfW(Addr)>(getauxval(AT_SYSINFO_EHDR));
-  int counter = PR_TSC_ENABLE;  // what a parent may have forbidden
+  int counter = PR_TSC_ENABLE;  // a parent may have forbidden it
   raw_syscall(SYS_prctl, PR_GET_TSC, reinterpret_cast<long>(&counter));
   if (!base || counter != PR_TSC_ENABLE) return;
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);

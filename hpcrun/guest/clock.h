@@ -1,19 +1,20 @@
 #pragma once
-// Monotonic time, cheap and the kernel's own: `clock_gettime` by name could be the program's, or that of a
-// tool preloaded beside us that fakes time, which may lock or lie.
+// Reads monotonic time, cheaply and from the kernel. The symbol `clock_gettime` could be the program's, or
+// that of another preloaded tool that fakes time, which may lock or return wrong times.
 
 #include <cstdint>
 
 namespace hpcrun {
 
-// Looks the vDSO's clock up. Call once before handlers can run; not async-signal-safe.
+// Looks up the vDSO's clock. Must be called once before handlers can run; not async-signal-safe.
 void find_vdso_clock() noexcept;
 
-// From now on the clock is read by system call: the processor's counter, which the vDSO reads, is about to be
-// forbidden to a thread (PR_SET_TSC), and so to threads that it creates.
+// Makes monotonic_ns() use the system call from now on. The vDSO reads the processor's counter, which is
+// about to be forbidden to a thread (PR_SET_TSC), and thereby to threads that it creates.
 void stop_using_vdso_clock() noexcept;
 
-// CLOCK_MONOTONIC in ns: by the vDSO (vdso(7)), or by system call where there is none. Async-signal-safe.
+// Returns CLOCK_MONOTONIC in ns, from the vDSO (vdso(7)) or by a system call if there is none.
+// Async-signal-safe.
 uint64_t monotonic_ns() noexcept;
 
 }  // namespace hpcrun

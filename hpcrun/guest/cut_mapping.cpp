@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
-// Guards the lines below and the caller's `is_own`. Nothing waits for it: the access is repeated meanwhile.
+// Guards `lines` and the caller's `is_own`. A second thread does not wait: it repeats its access meanwhile.
 constinit std::atomic_flag searching;
 MappingLines lines;
 

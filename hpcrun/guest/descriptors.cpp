@@ -16,11 +16,11 @@ namespace hpcrun {
 
 namespace {
 
-// The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork, which
-// takes 12 us for 4,096 and 4 us for 1,024; limits of a million are common in containers. Below the usual
-// limit of 1,024 ours are as near to it as they can be wherever that limit is in force.
+// The kernel sizes a process's descriptor table by its highest descriptor and copies it at every fork: 12 us
+// for 4,096 and 4 us for 1,024. Limits of a million are common in containers. Therefore our descriptors are
+// just below the usual limit of 1,024, even if the limit is higher.
 constexpr int kUsualLimit = 1024;
-constexpr int kHighest = 4096;  // for what finds no place below that
+constexpr int kHighest = 4096;  // if there is no room below that
 
 // One bit each.
 std::atomic<uint64_t> own[kHighest / 64];
@@ -34,7 +34,7 @@ void remember(int descriptor, bool is_own) noexcept {
     own[descriptor / 64].fetch_and(~bit, std::memory_order_relaxed);
 }
 
-// The limit of the process, at most kHighest.
+// Returns the limit of the process, at most kHighest.
 int ceiling() noexcept {
   rlimit limit{};
   const long result = raw_syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, reinterpret_cast<long>(&limit));
@@ -43,7 +43,8 @@ int ceiling() noexcept {
 
 // Returns a duplicate above `lowest` and close to `top`, or -1.
 int duplicate_below(int descriptor, int lowest, int top) noexcept {
-  // From the top down, so that ours stay together whatever order they are opened in.
+  // From the top down, so that our descriptors stay together regardless of the order in which they are
+  // opened.
   for (int distance = 1; top - distance > lowest; distance *= 2) {
     const long moved = raw_syscall(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, top - distance);
     if (moved >= 0 && moved < top) return static_cast<int>(moved);
@@ -52,8 +53,8 @@ int duplicate_below(int descriptor, int lowest, int top) noexcept {
   return -1;
 }
 
-// Returns a duplicate above `lowest`: close to the usual limit or, if there is no room, to the process's own.
-// With a `share`, only the topmost of so many equal parts of the numbers is used. -1: there is no room.
+// Returns a duplicate above `lowest`, close to the usual limit or, if there is no room, to the process's own.
+// With a `share`, only the topmost 1/share of the numbers is used. Returns -1 if there is no room.
 int duplicate_to_top(int descriptor, int lowest, int share = 1) noexcept {
   const int limit = ceiling();
   for (const int top : {std::min(limit, kUsualLimit), limit}) {
@@ -75,7 +76,7 @@ int adopt_descriptor(int descriptor) noexcept {
 }
 
 int adopt_spare_descriptor(int descriptor) noexcept {
-  constexpr int kShare = 8;  // of the limit, one in so many
+  constexpr int kShare = 8;  // the topmost eighth of the numbers
   const int moved = duplicate_to_top(descriptor, descriptor, kShare);
   raw_syscall(SYS_close, descriptor);
   remember(moved, true);

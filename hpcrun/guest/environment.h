@@ -1,7 +1,7 @@
 #pragma once
-// Reads the environment without the C library's getenv(): some programs (bash) define a getenv() that allocates,
-// and forked children must not allocate before the program's fork handlers have run. Async-signal-safe, unless
-// the program changes its environment meanwhile.
+// Reads the environment without the C library's getenv(). Some programs (bash) define a getenv() that
+// allocates, and forked children must not allocate before the program's fork handlers have run.
+// Async-signal-safe, unless the program changes its environment at the same time.
 
 #include <unistd.h>
 

@@ -21,7 +21,7 @@ struct Task {
   long result;
 };
 
-// In the new process, below the frames of the thread that waits.
+// Runs in the new process, below the frames of the waiting thread.
 [[noreturn, gnu::noinline]] void run(Task& task) noexcept {
   int programs = 0;
   while (is_own_descriptor(programs)) ++programs;
@@ -30,7 +30,7 @@ struct Task {
   for (;;) raw_syscall(SYS_exit, 0);
 }
 
-// As vfork(): nothing but the result is used after the call, which returns twice on one stack.
+// Like vfork(): the call returns twice on one stack, so only its result is used afterwards.
 [[gnu::noinline]] long run_in_process(Task& task) noexcept {
   const long process = raw_syscall(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0);
   if (process == 0) run(task);
@@ -40,7 +40,7 @@ struct Task {
 }  // namespace
 
 long call_with_spare_descriptor(long (*use)(void* argument), void* argument) noexcept {
-  constexpr int kOfAnyKind = 0x40000000;  // __WALL: it ends without a signal
+  constexpr int kOfAnyKind = 0x40000000;  // __WALL: the process ends without a signal
   const uint64_t all = ~uint64_t{0};
   uint64_t before = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before),

@@ -1,5 +1,5 @@
 #pragma once
-// What is known of handles of an interface: a hash table from addresses to addresses. The caller locks.
+// Maps handles of an interface to data: a hash table from addresses to addresses. The caller must lock.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace hpcrun {
 
 class HandleTable {
  public:
-  // nullptr when nothing is known.
+  // Returns nullptr if the handle is not known.
   void* find(const void* handle) const noexcept {
     if (!entries_) return nullptr;
     for (size_t at = slot(handle);; at = (at + 1) & mask_) {
@@ -19,7 +19,7 @@ class HandleTable {
     }
   }
 
-  // Replaces what was known; nullptr forgets it. False when there is no memory.
+  // Sets the value of a handle; nullptr removes it. Returns false if there is no memory.
   bool put(const void* handle, void* value) noexcept {
     if (2 * (used_ + 1) > capacity() && !grow()) return false;
     size_t at = slot(handle);
@@ -29,7 +29,7 @@ class HandleTable {
     return true;
   }
 
-  // In a forked child, where another thread of the parent may have been at it.
+  // Resets the table in a forked child: another thread of the parent may have been changing it.
   void forget_all() noexcept { *this = HandleTable{}; }
 
  private:
@@ -60,7 +60,7 @@ class HandleTable {
 
   Entry* entries_ = nullptr;
   size_t mask_ = 0;
-  size_t used_ = 0;  // with those that were forgotten since the table last grew
+  size_t used_ = 0;  // including removed entries since the table last grew
 };
 
 }  // namespace hpcrun

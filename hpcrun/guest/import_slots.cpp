@@ -5,7 +5,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 
-// The linker's: where this library begins and ends.
+// Defined by the linker: the start and end of this library.
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
 extern "C" __attribute__((visibility("hidden"))) const char _end[];
 

@@ -1,6 +1,6 @@
 #pragma once
-// The slots through which a loaded module calls functions of others (its global offset table), and writing
-// into them. For callbacks of dl_iterate_phdr(); not async-signal-safe.
+// Reads and writes the slots through which a loaded module calls functions of other modules (its global
+// offset table). For callbacks of dl_iterate_phdr(); not async-signal-safe.
 
 #include <elf.h>
 #include <link.h>
@@ -10,7 +10,7 @@
 
 namespace hpcrun {
 
-// What the dynamic section of a loaded module says; the loader has made its addresses absolute.
+// Contents of a loaded module's dynamic section. The loader has made its addresses absolute.
 struct DynamicSection {
   const Elf64_Sym* symbols = nullptr;
   const char* strings = nullptr;
@@ -23,10 +23,10 @@ DynamicSection read_dynamic_section(const dl_phdr_info& module) noexcept;
 bool is_this_library(const dl_phdr_info& module) noexcept;
 bool is_of_this_library(const void* address) noexcept;
 
-// False for this library, the loader, and the kernel's module, whose addresses nobody made absolute.
+// False for this library, the loader, and the kernel's module, whose addresses are not absolute.
 bool has_import_slots(const dl_phdr_info& module) noexcept;
 
-// Of one module that has import slots.
+// The import slots of one module for which has_import_slots() is true.
 class ImportSlots {
  public:
   explicit ImportSlots(const dl_phdr_info& module) noexcept;
@@ -34,7 +34,7 @@ class ImportSlots {
   ImportSlots(const ImportSlots&) = delete;
   ImportSlots& operator=(const ImportSlots&) = delete;
 
-  // use(void** slot, const char* function)
+  // Calls use(void** slot, const char* function) for each slot.
   template <typename Use>
   void for_each(Use use) const noexcept {
     if (!dynamic_.symbols || !dynamic_.strings) return;
@@ -50,8 +50,9 @@ class ImportSlots {
     }
   }
 
-  // Others call through the slot meanwhile: one aligned store. What the loader made read-only is writable
-  // from the first write to the end of this object's life. A slot that cannot be written stays.
+  // Writes a slot with one aligned store, since other threads may be calling through it. Memory that the
+  // loader made read-only is writable from the first write until this object is destroyed. A slot that cannot
+  // be written is left unchanged.
   void write(void** slot, void* value) noexcept;
 
  private:

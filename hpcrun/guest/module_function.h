@@ -1,7 +1,7 @@
 #pragma once
-// How functions are found of libraries that programs have from their own: OpenMP, MPI. Where one of these was
-// loaded for itself alone (a plugin, or a module of Python, with its libraries), the next function in the
-// program's order is none, or another library's. Then it is looked for as the caller's library would find it.
+// Finds functions of libraries that belong to the program: OpenMP, MPI. If such a library was loaded
+// privately (by a plugin or a Python module, with its dependencies), RTLD_NEXT finds no function, or another
+// library's. The function is then looked up in the scope of the calling library.
 
 #include <dlfcn.h>
 
@@ -14,8 +14,8 @@ class ModuleFunction {
  public:
   constexpr explicit ModuleFunction(const char* name) : name_(name) {}
 
-  // For the call that returns to `caller`; nullptr: there is none. May take the loader's lock at the first
-  // call from a place.
+  // Returns the function for the call that returns to `caller`, or nullptr. May take the loader's lock at the
+  // first call from an address.
   void* get(const void* caller) noexcept {
     if (void* const known = next_.load(std::memory_order_acquire)) [[likely]]
       return known;
@@ -27,7 +27,7 @@ class ModuleFunction {
   }
 
  private:
-  // An entry is taken once, for a caller and then its function.
+  // An entry is claimed once, for a caller, and then gets its function.
   struct Known {
     std::atomic<uintptr_t> caller{0};
     std::atomic<void*> function{nullptr};
@@ -39,10 +39,10 @@ class ModuleFunction {
       next_.store(next, std::memory_order_release);
       return next;
     }
-    dlerror();  // the program must not find our failure
+    dlerror();  // the program must not see our error
     Dl_info library;
     if (!dladdr(caller, &library) || !library.dli_fname) return nullptr;
-    // Loaded already: nothing is but counted.
+    // The library is loaded already: this only increments its reference count.
     void* const handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     void* const found = handle ? dlsym(handle, name_) : nullptr;
     if (!found) dlerror();

@@ -14,7 +14,7 @@ namespace hpcrun {
 
 namespace {
 
-// "low-high rwxp offset device inode   name"
+// Parses "low-high rwxp offset device inode   name".
 bool parse(char* line, char* end, OwnMapping& mapping) noexcept {
   auto low = std::from_chars(line, end, mapping.low, 16);
   if (low.ec != std::errc{} || low.ptr == end || *low.ptr != '-') return false;
@@ -40,7 +40,7 @@ struct Look {
   MappingLines& lines;
 };
 
-// 0, or the negated errno of open().
+// Returns 0, or the negated errno of open().
 long look_at_mappings(void* raw) noexcept {
   const Look& look = *static_cast<const Look*>(raw);
   MappingLines& buffer = look.lines;

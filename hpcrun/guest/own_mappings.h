@@ -1,5 +1,5 @@
 #pragma once
-// The mappings of this process as /proc/self/maps lists them. Async-signal-safe.
+// Lists the mappings of this process from /proc/self/maps. Async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,16 +17,16 @@ struct OwnMapping {
   const char* name = "";  // path, "[stack]" or empty; valid during the call
 };
 
-// Calls use(argument, mapping) for each, in the order of addresses. Nothing happens without /proc. Where the
-// program has used up its descriptors, `use` runs in another process with the same memory (full_table.h).
+// Calls use(argument, mapping) for each mapping, in the order of addresses. Does nothing without /proc. If
+// the program has used up its descriptors, `use` runs in another process with the same memory (full_table.h).
 // One caller at a time.
 void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument) noexcept;
 
-// Room for lines of /proc/self/maps: of a path of the longest kind, and the numbers before it.
+// Buffer for lines of /proc/self/maps: the longest path, and the numbers before it.
 constexpr size_t kMappingLineBytes = 4096 + 256;
 using MappingLines = char[4 * kMappingLineBytes];
 
-// The same with memory of the caller's, for a caller that may interrupt another one.
+// The same with the caller's memory, for a caller that may interrupt another one.
 void for_each_mapping(void (*use)(void* argument, const OwnMapping& mapping), void* argument,
                       MappingLines& lines) noexcept;
 

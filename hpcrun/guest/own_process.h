@@ -1,12 +1,12 @@
 #pragma once
-// The process that a thread belongs to. Where threads may run as processes of their own (repair/isolate) the
-// kernel tells another one there, to those who ask it themselves. Async-signal-safe.
+// Returns the process that a thread belongs to. In a converted thread (repair/isolate), the kernel reports
+// the process that the thread runs as. Async-signal-safe.
 
 #include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
 
-// Of a thread that runs as a process of its own: the program's. 0: the thread is at home.
+// In a converted thread, the pid of the program's process; 0 otherwise.
 extern constinit thread_local int program_of_converted_thread;
 
 inline int own_process() noexcept {

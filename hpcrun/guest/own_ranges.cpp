@@ -6,11 +6,11 @@ namespace hpcrun {
 
 namespace {
 
-// Each thread has one or two, and the process some dozen. A look-up passes all of them, in a few
-// microseconds at most.
+// Each thread has one or two, and the process a few dozen. A lookup scans all of them, in a few microseconds
+// at most.
 constexpr uint32_t kMaxRanges = 4096;
 
-// `start` is 0 in a free one, and `end` is 0 until the range is known.
+// `start` is 0 if the entry is free, and `end` is 0 until the range is known.
 struct Range {
   std::atomic<uint64_t> start{};
   std::atomic<uint64_t> end{};
@@ -18,7 +18,7 @@ struct Range {
 };
 
 constinit Range ranges[kMaxRanges];
-constinit std::atomic<uint32_t> used{0};  // ranges from here on were never taken
+constinit std::atomic<uint32_t> used{0};  // ranges from this index on were never used
 
 void release(Range& range) noexcept {
   range.end.store(0, std::memory_order_relaxed);

@@ -42,7 +42,7 @@ class File {
 
 enum class Loader : uint8_t { None, Glibc, Other };
 
-// glibc's names: ld-linux-x86-64.so.2, ld-lsb-x86-64.so.3, ld-2.31.so and similar.
+// Determines the loader. glibc's names: ld-linux-x86-64.so.2, ld-lsb-x86-64.so.3, ld-2.31.so and similar.
 Loader loader_of(const File& file, const Elf64_Ehdr& header) noexcept {
   if (header.e_phentsize != sizeof(Elf64_Phdr)) return Loader::None;
   for (uint64_t i = 0; i < header.e_phnum; ++i) {
@@ -54,7 +54,7 @@ Loader loader_of(const File& file, const Elf64_Ehdr& header) noexcept {
     const long got = file.read_some(segment.p_offset, path, bytes);
     if (got <= 0) return Loader::None;
     std::string_view name(path, static_cast<size_t>(got));
-    name.remove_prefix(name.rfind('/') + 1);  // all of it if there is no slash
+    name.remove_prefix(name.rfind('/') + 1);  // the whole path if there is no slash
     for (const std::string_view known : {"ld-linux", "ld-lsb", "ld-2."})
       if (name.starts_with(known)) return Loader::Glibc;
     return Loader::Other;
@@ -62,7 +62,7 @@ Loader loader_of(const File& file, const Elf64_Ehdr& header) noexcept {
   return Loader::None;
 }
 
-// Calls use(section) with each section header until it returns true. Returns whether one did.
+// Calls use(section) with each section header until it returns true. Returns true if one did.
 template <typename Use>
 bool any_section(const File& file, const Elf64_Ehdr& header, Use use) noexcept {
   if (header.e_shentsize != sizeof(Elf64_Shdr)) return false;
@@ -85,13 +85,13 @@ bool has_go_section(const File& file, const Elf64_Ehdr& header) noexcept {
   });
 }
 
-// The names of dynamic symbols are the one table of strings that is loaded.
+// The names of dynamic symbols are the only string table that is loaded.
 bool is_sanitized(const File& file, const Elf64_Ehdr& header) noexcept {
   return any_section(file, header, [&](const Elf64_Shdr& section) {
     if (section.sh_type != SHT_STRTAB || !(section.sh_flags & SHF_ALLOC)) return false;
     SanitizerNames names;
     char piece[1024];
-    constexpr size_t kOverlap = SanitizerNames::kLongest + 2;  // with the null bytes around
+    constexpr size_t kOverlap = SanitizerNames::kLongest + 2;  // including the null bytes around it
     for (uint64_t at = 0; at < section.sh_size; at += sizeof piece - kOverlap) {
       const size_t wanted = section.sh_size - at < sizeof piece ? section.sh_size - at : sizeof piece;
       const long got = file.read_some(section.sh_offset + at, piece, wanted);

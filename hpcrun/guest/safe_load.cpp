@@ -16,7 +16,8 @@ constexpr uint64_t kPage = 4096;
 constexpr long kNoSuchOperation = ~0L;
 constexpr long kKernelSignalSetBytes = 8;
 
-// The kernel copies the set before it looks at the operation (kernel/signal.c, rt_sigprocmask).
+// True if the address is readable: the kernel copies the set before it checks the operation (kernel/signal.c,
+// rt_sigprocmask).
 bool readable(uint64_t address) noexcept {
   const long result = raw_syscall(SYS_rt_sigprocmask, kNoSuchOperation,
                                   static_cast<long>(address & ~uint64_t{7}), 0, kKernelSignalSetBytes);
@@ -42,7 +43,7 @@ bool safe_read(uint64_t from, void* to, size_t bytes) noexcept {
   if (method.load(std::memory_order_relaxed) == SafeLoadMethod::ProcessVmReadv) {
     iovec local{to, bytes};
     iovec remote{reinterpret_cast<void*>(from), bytes};
-    // The process id is asked for each time: a forked child must not read its parent.
+    // The process id is read each time: a forked child must not read its parent.
     const long result = raw_syscall(SYS_process_vm_readv, sys_getpid(), reinterpret_cast<long>(&local), 1,
                                     reinterpret_cast<long>(&remote), 1, 0);
     if (result >= 0) return static_cast<size_t>(result) == bytes;

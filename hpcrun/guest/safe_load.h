@@ -1,7 +1,7 @@
 #pragma once
-// Loads from addresses that may be anything: unmapped, protected, unaligned, not canonical. The kernel does
-// the load, so a bad address is a result and not a fault; it works where the thread blocks SIGSEGV and needs
-// no signal handler. All calls are async-signal-safe and leave errno alone.
+// Loads from arbitrary addresses: unmapped, protected, unaligned, not canonical. The kernel does the load, so
+// a bad address is a result and not a fault. It works if the thread blocks SIGSEGV, and needs no signal
+// handler. All calls are async-signal-safe and do not change errno.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,23 +11,23 @@ namespace hpcrun {
 enum class SafeLoadMethod : uint8_t {
   // process_vm_readv on our own process: nothing can fault.
   ProcessVmReadv,
-  // Where that call is refused (seccomp): rt_sigprocmask with an impossible operation copies the mask from
-  // the address, says EFAULT or EINVAL, and changes nothing; then a plain load. Another thread that unmaps
-  // the page between the two can still make the load fault.
+  // Used if that call is refused (seccomp). rt_sigprocmask with an invalid operation copies the mask from the
+  // address, returns EFAULT or EINVAL, and changes nothing; a plain load follows. The load can still fault if
+  // another thread unmaps the page in between.
   SignalMaskProbe,
 };
 
-// Copies bytes from the address; all or nothing counts: after false the target is unspecified.
+// Copies bytes from the address. If it returns false, the target is unspecified.
 bool safe_read(uint64_t from, void* to, size_t bytes) noexcept;
 
 inline bool safe_load_word(uint64_t from, uint64_t& value) noexcept {
   return safe_read(from, &value, sizeof value);
 }
 
-// The method in use. The first call that finds process_vm_readv refused changes it for good.
+// Returns the method in use. The first call that finds process_vm_readv refused changes it permanently.
 SafeLoadMethod safe_load_method() noexcept;
 
-// Chooses a method by hand.
+// Sets the method.
 void set_safe_load_method(SafeLoadMethod method) noexcept;
 
 }  // namespace hpcrun

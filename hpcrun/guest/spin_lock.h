@@ -1,6 +1,6 @@
 #pragma once
-// Held for a few loads and stores, never while an interface of a device or the engine is called, and never in
-// a handler of ours.
+// A lock that is held for a few loads and stores only: never during calls to a device's interface or to the
+// engine, and never in our handlers.
 
 #include <atomic>
 

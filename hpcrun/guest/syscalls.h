@@ -1,7 +1,7 @@
 #pragma once
-// Raw system calls for the sample path and the life cycle: no cancellation point, no errno, no wrapper
-// that the program or another preloaded library could have replaced. All are async-signal-safe.
-// A result in [-4095, -1] is a negated errno.
+// Makes raw system calls for the sample path and the life cycle: no cancellation point, no errno, no wrapper
+// that the program or another preloaded library could have replaced. All are async-signal-safe. A result in
+// [-4095, -1] is a negated errno.
 
 #include <errno.h>
 #include <signal.h>
@@ -51,24 +51,24 @@ inline int sys_getpid() noexcept {
   return static_cast<int>(raw_syscall(SYS_getpid));
 }
 
-// The calling thread's, ended by a zero (TASK_COMM_LEN).
+// Length of the calling thread's name, including the NUL (TASK_COMM_LEN).
 constexpr size_t kThreadNameBytes = 16;
 inline void sys_thread_name(char (&name)[kThreadNameBytes]) noexcept {
   name[0] = '\0';
   raw_syscall(SYS_prctl, PR_GET_NAME, reinterpret_cast<long>(name));
 }
 
-// clock_gettime by system call, in nanoseconds. Monotonic time is cheaper by clock.h; thread CPU time is a
-// system call either way.
+// Returns clock_gettime by system call, in nanoseconds. For monotonic time, clock.h is cheaper; thread CPU
+// time is a system call either way.
 inline uint64_t sys_clock_ns(clockid_t clock) noexcept {
   timespec now{};
   raw_syscall(SYS_clock_gettime, clock, reinterpret_cast<long>(&now));
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// Sends a signal that was taken again, to the thread or where that is 0 to the process: as it was, or without
-// what came with it where the kernel does not allow that, or has no place for it also after 2 ms. One of real
-// time that nobody has a place for can still be lost on its way to another thread.
+// Sends a signal that was received again, to the thread, or to the process if `tid` is 0. If the kernel
+// refuses its data, or has no room for it for 2 ms, sends it without the data. A real-time signal without
+// room in the queue can still be lost if sent to another thread.
 inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
   constexpr uint64_t kPatienceNs = 2'000'000;
   const int process = sys_getpid(), signal = info.si_signo;
@@ -82,7 +82,7 @@ inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
        error == -EAGAIN && sys_clock_ns(CLOCK_MONOTONIC) - begin < kPatienceNs; error = send(info))
     raw_syscall(SYS_sched_yield);
   if (error >= 0) return;
-  siginfo_t plain{};  // needs no place in the queue (__send_signal_locked, kernel/signal.c)
+  siginfo_t plain{};  // needs no room in the queue (__send_signal_locked, kernel/signal.c)
   plain.si_signo = signal;
   plain.si_code = SI_USER;
   plain.si_pid = info.si_pid;

@@ -1,6 +1,7 @@
 #pragma once
-// For a function that calls another in tail position so that no frame of ours is between its caller and that:
-// in builds without optimisation too. (clang, which only checks this code, has no such attribute.)
+// Marks a function that calls another in tail position, so that our frame is not between its caller and that
+// function, even in builds without optimization. (clang, which is only used to check this code, has no such
+// attribute.)
 
 #ifdef __clang__
 #define HPCRUN_TAIL_CALLS
