@@ -1,16 +1,16 @@
 #pragma once
-// How a jump takes the place of each atomic instruction of a module. For one user at a time;
-// async-signal-safe but for what CodeFunctions says.
+// Plans how a jump replaces each atomic instruction of a module. For one user at a time. Async-signal-safe
+// except as CodeFunctions says.
 //
-// A jump has five bytes: e9 and the distance, least byte first. Where the instruction is shorter the last
-// bytes of the distance are the first ones of what follows, which stay as they are, and the trampoline lies
-// where that leads (punned jumps: Duck, Gao, Roychoudhury, Binary Rewriting without Control Flow Recovery,
-// PLDI 2020, tactics B1 and B2: prefixes that do nothing before the e9 lead elsewhere). Where all these
-// places are taken the instruction that follows is replaced by a jump as well, to a copy of it, and its bytes
-// are chosen to suit (tactic T2). So whatever else points at instructions stays right: each begins where it
-// did.
+// A jump has five bytes: e9 and the distance, least significant byte first. If the instruction is shorter,
+// the last bytes of the distance are the first bytes of the next instruction. These stay as they are, and the
+// trampoline lies where the resulting distance leads. Prefixes without effect before the e9 give other
+// distances (punned jumps: Duck, Gao, Roychoudhury, Binary Rewriting without Control Flow Recovery, PLDI
+// 2020, tactics B1 and B2). If all these places are taken, a jump to a copy of the next instruction replaces
+// that instruction too, and its bytes are chosen to suit (tactic T2). Every instruction still begins at its
+// old address, so all references to instructions stay valid.
 //
-// Instructions are taken from the last to the first, so that the bytes behind each are final.
+// Instructions are replaced from the last to the first, so the bytes after each are final.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace hpcrun {
 constexpr size_t kJumpBytes = 5;
 constexpr size_t kDistanceBytes = 4;
 
-// What of an instruction is changed: all of it, or its first kJumpBytes.
+// The bytes of an instruction that change: all of them, or the first kJumpBytes.
 struct CodePatch {
   uint64_t address = 0;
   uint8_t bytes = 0;
@@ -33,15 +33,15 @@ struct CodePatch {
   uint8_t after[kJumpBytes] = {};
 };
 
-// An instruction that made room, and its copy.
+// An instruction that was moved to make room, and its copy.
 struct MovedCode {
   uint64_t address = 0;
   uint64_t copy = 0;
   uint8_t length = 0;        // of the instruction
-  uint8_t copied_bytes = 0;  // with what leads back
+  uint8_t copied_bytes = 0;  // including the jump back
 };
 
-// As many as any program and its libraries have.
+// More than any program with its libraries has.
 constexpr size_t kMostSites = 1 << 18;
 
 struct AtomicPlans {
@@ -55,13 +55,13 @@ class AtomicPlanner {
   AtomicPlanner(AtomicPlans& plans, TrampolinePlaces& places, const TrampolineTargets& targets) noexcept
       : plans_(plans), places_(places), targets_(targets) {}
 
-  // Of all functions of a module that lie in [low, high), and writes the trampolines. nullptr, or why not, as
-  // a clause; what was added to the plans until then is of no use.
+  // Plans all functions of a module in [low, high), and writes the trampolines. Returns nullptr, or the
+  // reason for a failure as a clause; what was added to the plans is then unusable.
   const char* plan(const CodeFunctions& functions, uint64_t low, uint64_t high) noexcept;
 
-  // In the order in which they are tried for instructions that are shorter than a jump.
+  // Tactics for instructions shorter than a jump, in the order in which they are tried.
   enum class Tactic : uint8_t { Punned, Prefixed, NextMoved };
-  // Leaves out what comes before, so that tests see each.
+  // Skips the tactics before this one, so that tests can exercise each.
   void begin_with(Tactic tactic) noexcept { first_tactic_ = tactic; }
 
  private:
@@ -85,7 +85,7 @@ class AtomicPlanner {
   size_t first_patch_ = 0;  // of the module
   Tactic first_tactic_ = Tactic::Punned;
 
-  // Of the function at hand.
+  // For the current function.
   MappedArray<uint64_t, kMostSites> own_sites_;
   MappedArray<uint64_t, 1 << 20> branch_targets_;  // sorted
 };

@@ -1,17 +1,16 @@
 #pragma once
-// In a converted thread every atomic instruction of the program's modules (atomic_code.h) works on common
-// memory: it is replaced by a jump to a trampoline, which commits the converted thread's private pages, gives
-// the page that the instruction works on back to common memory, executes it, and commits again. So what the
-// thread wrote before is seen by whoever sees the result, and what others wrote before it is seen by the
-// thread afterwards (TMI, section 3.4: code that is atomic works on memory as it is).
+// Makes every atomic instruction of the program's modules (atomic_code.h) work on common memory in converted
+// threads. A jump to a trampoline replaces the instruction. The trampoline commits the converted thread's
+// private pages, makes the page that the instruction accesses common, executes the instruction, and commits
+// again. Threads that observe its result therefore observe the thread's earlier stores, and the thread then
+// observes what others stored before it (TMI, section 3.4: atomic code works on memory as it is).
 //
-// The jumps are in the converted threads' own copies of the code alone: threads at home execute what the
-// compiler made. Trampolines lie at the same addresses in all processes, and may be left in another than they
-// were entered in: they only look at thread-local variables, so a thread may be given back, or be converted,
-// in the midst of one.
+// The jumps exist only in the converted threads' own copies of the code; threads at home execute the
+// compiler's instructions. Trampolines lie at the same addresses in all processes and access only
+// thread-local variables. A thread may therefore be converted or come home inside a trampoline.
 //
-// Of C++'s atomic operations loads and stores that are plain instructions are not found.
-// How jumps fit is in atomic_plan.h, what they lead to in trampoline.h.
+// Atomic loads and stores of C++ that are plain instructions are not found. atomic_plan.h says how the jumps
+// fit, trampoline.h what they lead to.
 
 #include <link.h>
 
@@ -19,58 +18,59 @@
 
 namespace hpcrun {
 
-// Finds the atomic instructions of a loaded module and makes trampolines for them. In the program's own
-// process, while there are no converted threads; not async-signal-safe, and for one caller at a time. Some 30
-// ms per MiB of code. The C library, the loader and our own libraries are not for this: whoever calls leaves
-// them out. Again for modules that are loaded later; nothing happens for one that is known already.
+// Finds the atomic instructions of a loaded module and makes trampolines for them. Takes about 30 ms per MiB
+// of code. Must be called in the program's process while there are no converted threads, by one caller at a
+// time. Not async-signal-safe. The caller leaves out the C library, the loader and our own libraries, and
+// calls again for modules that are loaded later. Does nothing for a known module.
 //
-// nullptr: done. Otherwise the reason why it cannot be, as one clause; nothing is planned for the module
-// then, and threads of a program that uses it must have no private pages.
+// Returns nullptr, or the reason for a failure as a clause. Nothing is planned for the module then, and
+// threads of a program that uses it must have no private pages.
 const char* plan_atomic_sites(const dl_phdr_info& module) noexcept;
 
-// Of a module that was unloaded, whose code was there. Likewise without converted threads. Trampolines stay.
+// Removes an unloaded module whose code was in the range. Must be called without converted threads, too. Its
+// trampolines stay.
 void forget_atomic_sites(uint64_t low, uint64_t high) noexcept;
 
-// Puts the code of all modules, as converted threads are to have it, into common memory's file, at the
-// offsets of its addresses, where nothing else lies: they map it in one piece. `inode` is the file's. Where
-// that fails, or is too much, converted threads write to copies of their own, which takes them longer. Like
+// Writes the patched code of all modules to the file of common memory, at offsets that equal its addresses
+// and that nothing else uses. Converted threads map it in one piece. `inode` is the file's. If that fails or
+// is too large, converted threads patch copies of their own, which takes longer. Same conditions as
 // plan_atomic_sites().
 void keep_patched_code(int file, uint64_t inode) noexcept;
 
-// In a converted thread, before its first page is isolated: ConversionHooks::converted. Async-signal-safe.
-// False: the kernel refuses to have the code written to, or other code lies there by now. It is as it was,
-// and the converted thread must have no private pages.
+// Called in a converted thread before its first page is isolated (ConversionHooks::converted). Returns false
+// if the kernel does not allow writing to the code, or if other code lies there by now. The code is then
+// unchanged, and the converted thread must have no private pages. Async-signal-safe.
 bool patch_atomic_sites() noexcept;
-// Takes that back. A converted thread that leaves need not. Async-signal-safe.
+// Restores the original code. A converted thread that comes home need not call it. Async-signal-safe.
 void unpatch_atomic_sites() noexcept;
 
-// Whether the calling thread is interrupted between having looked for private pages and having executed the
-// instruction: no page may be isolated for it then. Whoever wants to, in a handler or in
-// ConversionHooks::converted, tries again at the next occasion. Async-signal-safe.
+// True if the calling thread was interrupted after it checked for private pages and before it executed the
+// instruction. No page may be isolated for it then: a handler, or ConversionHooks::converted, tries again
+// later. Async-signal-safe.
 bool is_at_atomic_site() noexcept;
 
-// For an address in a trampoline that of the instruction which it stands for, where the thread's registers
-// are as before it; other addresses are returned as they are. Async-signal-safe.
+// Returns the address of the instruction that the trampoline at `pc` replaces, if the thread's registers are
+// as before it. Returns other addresses unchanged. Async-signal-safe.
 uint64_t place_in_program(uint64_t pc) noexcept;
 
-// The same for a fault, which is repeated at that address at home, so that handlers see the program's own
+// The same for a fault, which is repeated at that address at home so that handlers receive the program's own
 // (ConversionHooks::place_in_program). Async-signal-safe.
 uint64_t leave_atomic_site(uint64_t pc) noexcept;
 
-// For an address in a trampoline, of an instruction that the thread executes next or that a call returns to,
-// what both would be in the program: before the atomic instruction or behind it. False: it is in none.
-// Async-signal-safe, while nothing is planned.
+// Sets `pc` and `sp` to their values in the program, before or after the atomic instruction. `pc` must be in
+// a trampoline, at an instruction that executes next or that a call returns to. Returns false if it is in
+// none. Async-signal-safe while nothing is planned.
 bool leave_trampoline(uint64_t& pc, uint64_t& sp) noexcept;
 
-// Called in a converted thread that has private pages before it executes an atomic instruction of the
-// program, with the instruction's address; pages are committed, and the one that it works on is given back.
-// The thread may come home in it. nullptr, as in the beginning: nobody.
+// Sets the function to call in a converted thread with private pages before it executes an atomic instruction
+// of the program, at the address `instruction`. Pages are committed then, and the page that it accesses is
+// made common. The thread may come home in it. nullptr, the initial value: none.
 void set_before_atomic(void (*before)(uint64_t instruction) noexcept) noexcept;
 
 struct AtomicSiteCounts {
   uint64_t sites;             // instructions
-  uint64_t moved;             // others, which had to make room for a jump
-  uint64_t trampoline_bytes;  // of memory, in whole pages
+  uint64_t moved;             // other instructions, which were moved to make room for a jump
+  uint64_t trampoline_bytes;  // whole pages
 };
 AtomicSiteCounts atomic_site_counts() noexcept;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Where the functions of a loaded module begin and end, as its unwind information says (.eh_frame_hdr and
-// .eh_frame; LSB 5, Exception Frames): what lies between them may be data. Async-signal-safe while the module
-// stays loaded.
+// Reads where the functions of a loaded module begin and end from its unwind information (.eh_frame_hdr and
+// .eh_frame; LSB 5, Exception Frames). Bytes between functions may be data. Async-signal-safe while the
+// module stays loaded.
 
 #include <link.h>
 
@@ -14,15 +14,15 @@ struct CodeFunction {
   uint64_t high = 0;
 };
 
-// A module's functions in the order of addresses; those that overlap end where the next begins.
+// The functions of a module in address order. A function that overlaps the next one ends where that begins.
 class CodeFunctions {
  public:
   explicit CodeFunctions(const dl_phdr_info& module) noexcept;
 
-  // nullptr, or why they are not known, as a clause; size() is 0 then.
+  // Returns nullptr, or the reason why they are not known, as a clause; size() is 0 then.
   const char* why_not() const noexcept { return why_not_; }
   uint32_t size() const noexcept { return size_; }
-  // An empty one where its entry is not understood.
+  // Returns an empty function if its entry is not understood.
   CodeFunction operator[](uint32_t number) const noexcept;
 
  private:

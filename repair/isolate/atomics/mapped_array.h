@@ -1,6 +1,6 @@
 #pragma once
-// An array that grows in place, in private memory of its own: also in processes that are made later, whose
-// copy it is then. For one user at a time. All calls are async-signal-safe.
+// An array that grows in place, in private memory of its own. A process that is created later has a copy of
+// it. For one user at a time. All calls are async-signal-safe.
 
 #include <cstddef>
 
@@ -11,7 +11,7 @@ namespace hpcrun {
 template <typename T, size_t kCapacity>
 class MappedArray {
  public:
-  // nullptr: there are kCapacity, or no memory.
+  // Returns nullptr if the array has kCapacity elements, or if there is no memory.
   T* add(const T& value) noexcept { return insert(size_, value); }
   T* insert(size_t place, const T& value) noexcept {
     if (size_ == kCapacity || !has_memory()) return nullptr;
@@ -21,7 +21,7 @@ class MappedArray {
     ++size_;
     return entries_ + place;
   }
-  // Only the first ones stay.
+  // Keeps only the first `size` elements.
   void cut(size_t size) noexcept { size_ = size; }
   void erase(size_t first, size_t last) noexcept {
     if (first == last) return;

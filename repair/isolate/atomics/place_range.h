@@ -5,7 +5,7 @@
 
 namespace hpcrun {
 
-// Addresses at which code may begin: both ends included.
+// Addresses at which code may begin, both ends included.
 struct PlaceRange {
   uint64_t low = 1;
   uint64_t high = 0;
@@ -17,7 +17,7 @@ struct PlaceRange {
   }
 };
 
-// Where a distance of 32 bits to the target can be written, with room for the code around it.
+// Returns the addresses that a 32-bit distance to the target can span, with a margin for the code around it.
 inline PlaceRange near(uint64_t target) noexcept {
   constexpr uint64_t kFar = (uint64_t{1} << 31) - 4096;
   return {target > kFar ? target - kFar : 0, target + kFar};

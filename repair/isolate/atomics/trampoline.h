@@ -1,9 +1,9 @@
 #pragma once
-// The code that instructions of the program are replaced by a jump to (atomic_sites.h). It changes no flag,
-// no register and nothing of the program's stack, its red zone included, but what the instruction itself
-// does.
+// The code to which a jump leads that replaces an instruction of the program (atomic_sites.h). It changes no
+// flag, no register and nothing on the program's stack, its red zone included, except as the instruction
+// itself does.
 //
-// Of an atomic instruction, in a thread that has no private pages, which is one load and one branch:
+// For an atomic instruction. In a thread without private pages it costs one load and one branch:
 //
 //   movb $1, %fs:at_site            nobody isolates a page from here on
 //   lea -128(%rsp), %rsp            the red zone
@@ -29,19 +29,19 @@ struct AtomicSite {
   uint64_t address = 0;  // of the instruction
   uint64_t trampoline = 0;
   uint8_t length = 0;
-  uint8_t copies[2] = {};              // where in the trampoline the instruction is
-  uint8_t bit_register = kNoRegister;  // bts and its like: it counts bits from the operand's address on
+  uint8_t copies[2] = {};              // offsets of the instruction's copies in the trampoline
+  uint8_t bit_register = kNoRegister;  // for bts and similar, which count bits from the operand's address
   MemoryOperand operand;
 };
 
-// What trampolines refer to: offsets of thread-local variables from the segment's base, and code.
+// What trampolines refer to: code, and thread-local variables by their offsets from the segment base.
 struct TrampolineTargets {
   int32_t own_pages = 0;
   int32_t at_site = 0;
   uint64_t slow_path = 0;
 };
 
-// An instruction where it is in the program.
+// An instruction at its place in the program.
 struct PlacedCode {
   const uint8_t* code = nullptr;
   uint64_t address = 0;
@@ -49,25 +49,27 @@ struct PlacedCode {
 };
 
 size_t atomic_trampoline_bytes(uint8_t length) noexcept;
-// Writes it to site.trampoline, which is writable; `site` stays where it is for good.
+// Writes the trampoline to site.trampoline, which must be writable. `site` must never move.
 void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,
                              const TrampolineTargets& targets) noexcept;
 
-// Where in the program a thread would be that is about to execute what lies `offset` bytes behind the site's
-// trampoline, or returns there: before the instruction or behind it; and by how much the stack pointer is
-// lower than there.
+// Where a thread would be in the program that is about to execute the code `offset` bytes into the site's
+// trampoline, or returns there: before or after the instruction. `stack_bytes`: by how much the stack pointer
+// is lower in the trampoline.
 struct TrampolinePlace {
   bool is_behind = false;
   uint64_t stack_bytes = 0;
 };
 TrampolinePlace place_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept;
 
-// Instructions that only make room for a jump: executed elsewhere, and back. Some cannot be, calls above all.
+// Instructions that only make room for a jump are executed elsewhere, followed by a jump back. Some cannot be
+// moved, above all calls.
 bool can_be_moved(const PlacedCode& instruction) noexcept;
 size_t moved_bytes(const PlacedCode& instruction) noexcept;
 void write_moved(uint64_t to, const PlacedCode& instruction) noexcept;
 
-// From where the instruction's place, and what it refers to relative to itself, can be reached.
+// Returns the addresses from which the instruction's place, and all that it refers to relative to itself, can
+// be reached.
 PlaceRange reach_of(const PlacedCode& instruction) noexcept;
 
 }  // namespace hpcrun

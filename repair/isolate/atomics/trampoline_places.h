@@ -1,7 +1,7 @@
 #pragma once
-// Free address space for trampolines, near the code that jumps there, at the same addresses in every process
-// that is made afterwards. For one user at a time, in the program's process, while nothing else is mapped;
-// async-signal-safe.
+// Finds free address space for trampolines near the code that jumps there, at the same addresses in every
+// process that is created afterwards. For one user at a time, in the program's process, while nothing else is
+// mapped. Async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace hpcrun {
 
 class TrampolinePlaces {
  public:
-  // Of the process as it is now. False: there is no memory to note it.
+  // Reads the mappings of the process as they are now. Returns false if there is no memory for them.
   bool begin() noexcept;
 
-  // A free place in the range that so many bytes fit at, which are writable then; 0: there is none, or the
-  // kernel refuses. Pages that have others already are preferred; those of a new page only where may_map.
+  // Returns a free, writable place of `bytes` bytes in the range, or 0 if there is none or the kernel
+  // refuses. Pages that have other trampolines are preferred; a new page is mapped only if may_map.
   uint64_t take(PlaceRange range, size_t bytes, bool may_map) noexcept;
-  // Whether take() would find one.
+  // True if take() would find a place.
   bool has(PlaceRange range, size_t bytes) const noexcept { return look(range, bytes, true).at != 0; }
 
   uint64_t mapped_bytes() const noexcept { return mapped_bytes_; }
 
-  // What was taken is executable and not writable from now on. False: the kernel refuses.
+  // Makes all that was taken executable and not writable. Returns false if the kernel refuses.
   bool finish() noexcept;
-  // All of it is free again.
+  // Frees all that was taken.
   void give_up() noexcept;
 
  private:
@@ -41,7 +41,7 @@ class TrampolinePlaces {
   };
   struct Found {
     uint64_t at = 0;
-    uint64_t map_low = 0;  // pages to be mapped first, where not 0
+    uint64_t map_low = 0;  // pages to map first, unless 0
     uint64_t map_high = 0;
   };
   Found look(PlaceRange range, size_t bytes, bool may_map) const noexcept;
@@ -51,7 +51,7 @@ class TrampolinePlaces {
   static void add_occupied(void* places, const struct OwnMapping& mapping) noexcept;
 
   static constexpr size_t kMostSpans = 1 << 17;
-  MappedArray<Span, kMostSpans> occupied_;  // by others or our rooms, sorted
+  MappedArray<Span, kMostSpans> occupied_;  // by others or by our rooms, sorted
   MappedArray<Span, kMostSpans> used_;      // by trampolines, sorted
   MappedArray<Room, kMostSpans> rooms_;     // sorted
   uint64_t mapped_bytes_ = 0;

@@ -1,11 +1,11 @@
 #pragma once
-// Whether an isolated page is worth it. What commits and conversions take is known, and is held against what
-// was lost to sharing; what commits cost in cache lines that threads take from each other is not. Threads
-// that meet often are therefore compared with themselves: the page is common for a moment now and then,
-// and where they meet as often then as with a page of their own, for each nanosecond of CPU time, nothing is
-// gained. page_balance.h judges all pages.
+// Decides whether an isolated page pays off. The time of commits and conversions is known, and is compared
+// with what was lost to sharing. What commits cost in cache-line transfers between threads is not known.
+// Threads that synchronise often are therefore compared with themselves: the page becomes common for a moment
+// now and then. If they then synchronise as often per nanosecond of CPU time as with private pages, isolation
+// gains nothing. page_balance.h judges all pages.
 //
-// Of the controller's thread.
+// For the controller's thread.
 
 #include <cstdint>
 
@@ -17,25 +17,25 @@ class Benefit {
  public:
   enum class Verdict : uint8_t {
     GoOn,
-    MakeCommon,  // the page, until the next verdict but GoOn
+    MakeCommon,  // the page, until the next verdict other than GoOn
     IsolateAgain,
     Lost,
   };
 
-  // The page is isolated from now on. `now`, here and below: what was done for all pages, of commits and
-  // conversions the page's part.
+  // Begins when the page is isolated. `now`, here and below: the totals of all pages, with the page's part of
+  // commits and conversions.
   void begin(const IsolationTotals& now, uint64_t now_ns) noexcept;
 
-  // What was counted until now says nothing: another page was on trial meanwhile.
+  // Discards what was counted so far, because another page was on trial meanwhile.
   void begin_anew(const IsolationTotals& now, uint64_t now_ns) noexcept;
 
-  // Whether anything can be said by now.
+  // True if a verdict is possible by now.
   bool is_due(uint64_t now_ns) const noexcept { return now_ns >= due_ns_; }
-  // `share_ppm`: of CPU time, lost to sharing before.
+  // `share_ppm`: the share of CPU time that was lost to sharing before.
   Verdict look(const IsolationTotals& now, uint64_t share_ppm, uint64_t now_ns) noexcept;
 
-  // Meetings in a second of CPU time, with the pages isolated and in common, as they were compared last; zeros:
-  // they were not. Threads that did not run in a trial are not compared.
+  // Synchronisations per second of CPU time, with the page isolated and common, in the latest trial; zeros if
+  // there was none. Threads that did not run in a trial are not compared.
   struct Paces {
     uint64_t isolated = 0;
     uint64_t common = 0;
@@ -54,7 +54,7 @@ class Benefit {
   uint64_t due_ns_ = 0;
   uint64_t next_trial_ns_ = 0;
   uint64_t to_next_trial_ns_ = 0;
-  uint64_t pace_ = 0;  // meetings in a second of CPU time, with the pages isolated
+  uint64_t pace_ = 0;  // synchronisations per second of CPU time, with the page isolated
   Paces tried_;
   uint32_t expensive_ = 0;
   IsolationTotals before_;

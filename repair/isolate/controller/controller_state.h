@@ -1,6 +1,6 @@
 #pragma once
-// What the controller's thread (controller.cpp) and those that speak to it (controller_life.cpp) have in
-// common.
+// State that the controller's thread (controller.cpp) shares with the functions that start and stop it
+// (controller_life.cpp).
 
 #include <atomic>
 #include <cstdint>
@@ -12,36 +12,36 @@
 
 namespace hpcrun {
 
-// How long memory that was left at a fork stays so, after the first one.
+// How long memory that was left at a fork stays private, after the first fork.
 constexpr uint64_t kForkRestNs = 500'000'000;
 
 // How far our thread has come.
 enum class Stage : uint32_t { Unborn, Waiting, Planning, Asking };
 
 struct Controller {
-  std::atomic<int> pid{0};  // in which our thread runs
+  std::atomic<int> pid{0};  // the process in which our thread runs
   std::atomic<bool> is_forbidden{false};
-  std::atomic<bool> is_ending{false};   // the process
-  std::atomic<bool> is_at_work{false};  // our thread, which may have the loader's lock then
+  std::atomic<bool> is_ending{false};   // the process is ending
+  std::atomic<bool> is_at_work{false};  // our thread is working, and may hold the loader's lock
   std::atomic<Stage> stage{Stage::Unborn};
   std::atomic<const char*> refusal{nullptr};
-  std::atomic<bool> outlives_fork{false};  // our thread, as the program has others
-  std::atomic<int> tid{0};                 // its number
+  std::atomic<bool> outlives_fork{false};  // our thread does, as the program has other threads
+  std::atomic<int> tid{0};                 // of our thread
   std::atomic<uint32_t> forks{0};
-  std::atomic<uint64_t> common_from_ns{0};  // when memory that is private may be made common
-  std::atomic<bool> is_preparing{false};    // our thread, as CommonHooks::prepare has it
-  std::atomic<uint32_t> forks_under_way{0};  // it does not begin with that
+  std::atomic<uint64_t> common_from_ns{0};   // when private memory may be made common
+  std::atomic<bool> is_preparing{false};     // our thread runs CommonHooks::prepare
+  std::atomic<uint32_t> forks_under_way{0};  // while not 0, our thread does not begin that
   CommonHooks common;
   IsolationHost host;
   RandomPages random;
   SharedPages shared;
-  std::atomic<bool> was_annotated{false};  // IsolationTotals
+  std::atomic<bool> was_annotated{false};  // see IsolationTotals
   std::atomic<bool> was_plain{false};
   std::atomic<uint64_t> isolated_pace{0};
   std::atomic<uint64_t> common_pace{0};
   uint64_t ticks_per_us = 0;  // of the time stamp counter
 
-  // Pages are isolated that nobody asked for.
+  // True if pages are isolated that the runtime did not request.
   bool isolates_untold() const noexcept { return host.isolates != Isolates::Told; }
   bool isolates_at_random() const noexcept { return host.isolates == Isolates::Random; }
   bool finds_written() const noexcept { return host.isolates == Isolates::Written; }
@@ -50,12 +50,12 @@ struct Controller {
 };
 extern constinit Controller controller;
 
-// What this process has done so far.
+// Adds up what this process has done so far.
 void sum_up(IsolationTotals& totals) noexcept;
-// In a forked child: what was done until now is its parent's.
+// Must be called in a forked child: the totals until now are its parent's.
 void begin_sums_of_child() noexcept;
 
-// The life of our thread.
+// The main function of our thread.
 void* run_controller(void*);
 
 }  // namespace hpcrun

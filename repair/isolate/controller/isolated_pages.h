@@ -1,7 +1,7 @@
 #pragma once
-// The pages that converted threads are to have for themselves: one list, in common memory, that the
-// controller changes and each converted thread follows when it comes to it. Anybody removes pages.
-// Async-signal-safe.
+// The list of pages that converted threads are to have as private pages. It lies in common memory. The
+// controller changes it, and each converted thread follows the changes when it next checks. Any thread may
+// remove pages. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -12,34 +12,34 @@ namespace hpcrun {
 
 class IsolatedPages {
  public:
-  // The controller's. False: there is no room.
+  // For the controller. Returns false if there is no room.
   bool add(uint64_t page) noexcept;
   void remove(uint64_t page) noexcept;
   void clear() noexcept;
-  // Until it is told otherwise no converted thread has this one; 0: all that there are may be had.
+  // Makes this page common in all converted threads until the next call. 0: no page is paused.
   void pause(uint64_t page) noexcept;
-  // Until it is told otherwise no converted thread has any.
+  // While held, no converted thread has any page.
   void hold(bool is_held) noexcept;
-  // Nor has one that began less than so many nanoseconds ago.
+  // Converted threads that began less than `ns` nanoseconds ago have no page.
   void watch_converted_threads_for(uint64_t ns) noexcept { watch_ns_.store(ns); }
   uint64_t watch_ns() const noexcept { return watch_ns_.load(); }
   uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
-  // A thread, by a number from 1 on, changed something on the page.
+  // Records that a thread, by a number from 1 on, changed something on the page.
   void note_writer(uint64_t page, uint32_t writer) noexcept;
-  // Whether several did since it is on the list.
+  // True if several threads did since it was added to the list.
   bool has_several_writers(uint64_t page) const noexcept;
 
-  // A converted thread's: from now on its pages are those of the list. What it was refused, or must not have,
-  // stays common.
+  // Called by a converted thread to make its pages those of the list. Pages that it was refused, or must not
+  // have, stay common.
   void follow(PrivatePages& own, uint32_t& followed) const noexcept;
 
  private:
-  // kMaxPrivatePages: it is not there.
+  // Returns kMaxPrivatePages if the page is not on the list.
   uint32_t place_of(uint64_t page) const noexcept;
 
   std::atomic<uint64_t> pages_[kMaxPrivatePages] = {};    // 0: none
-  std::atomic<uint32_t> writers_[kMaxPrivatePages] = {};  // the first one of each; 0: there was none
+  std::atomic<uint32_t> writers_[kMaxPrivatePages] = {};  // the first writer of each; 0: none yet
   std::atomic<bool> has_several_[kMaxPrivatePages] = {};
   std::atomic<uint32_t> count_{0};
   std::atomic<uint32_t> changes_{1};

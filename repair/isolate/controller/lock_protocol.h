@@ -1,8 +1,9 @@
 #pragma once
-// How a mutex that one thread alone takes is told from one that several take, and what each of them commits
-// (lock_users.h): a lock, what comes before a release, and the waiting for another thread's commit. `Caller`
-// is the thread that has the mutex and what it can do: the program's threads in lock_users.cpp, and those of
-// a model in tests/repair/isolate/lock_protocol_test.cpp, which tries every order of their steps.
+// How a mutex that only one thread takes is distinguished from one that several take, and what each thread
+// commits (lock_users.h): after a lock, before a release, and while it waits for another thread's commit.
+// `Caller` is the thread that has the mutex, with its operations. Instances are the program's threads in
+// lock_users.cpp and the threads of a model in tests/repair/isolate/lock_protocol_test.cpp, which tries every
+// order of their steps.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,30 +12,30 @@
 
 namespace hpcrun {
 
-// A thread with private pages, for as long as it has them, by a number that no other such time has.
+// The time for which a thread has private pages, by a unique number.
 using LockUser = uint64_t;
 constexpr LockUser kNobody = 0;  // a thread without pages, or outside of sessions
 constexpr LockUser kSeveral = 1;
 
-// Of kSeveral.
+// For kSeveral.
 struct LockHistory {
   LockUser last = kNobody;
-  uint32_t in_a_row = 0;  // times that the last one took it
-  uint32_t asked = 0;     // times that one had to commit for another
+  uint32_t in_a_row = 0;  // how often the last user took the mutex
+  uint32_t asked = 0;     // how often a user had to commit for another
 };
 
 struct LockLimits {
-  uint32_t often = 1'000;  // in a row: then being asked for a commit would not have mattered
+  uint32_t often = 1'000;  // in a row: enough that a requested commit would not have mattered
   uint32_t most_doubled = 10;
-  uint32_t ask_again = 64;  // looks: the kernel may have had no room for a signal, and a merge puts it off
+  uint32_t ask_again = 64;  // checks: the kernel may have had no room for a signal, and a merge defers it
 };
 
-// Until what the user wrote before it released the mutex, which the caller has now, is in common memory.
-// False: it has had no private pages since.
+// Waits until what `user` wrote before it released the mutex, which the caller now has, is in common memory.
+// Returns false if the user has had no private pages since.
 template <class Caller>
 bool await_commit(Caller& caller, LockUser user, const LockLimits& limits) noexcept {
   if (caller.has_left(user)) return false;
-  // Two threads that wait for each other have committed both.
+  // If two threads wait for each other, both have committed.
   caller.commit(Stores::All);
   const uint64_t before = caller.own_commits_of(user);
   for (uint32_t looks = 0;
@@ -45,8 +46,8 @@ bool await_commit(Caller& caller, LockUser user, const LockLimits& limits) noexc
   return true;
 }
 
-// Whose mutex it is once `self`, the caller, has taken it. One of several becomes its only user again who
-// takes it often in a row, and more often each time that this was wrong.
+// Returns the user of the mutex after `self`, the caller, has taken it. One of several users becomes the only
+// user again if it takes the mutex often in a row. The number doubles each time that this was wrong.
 template <class Caller>
 LockUser user_after(Caller& caller, LockHistory& history, LockUser user, LockUser self,
                     const LockLimits& limits) noexcept {
@@ -63,12 +64,13 @@ LockUser user_after(Caller& caller, LockHistory& history, LockUser user, LockUse
   return is_alone ? self : kSeveral;
 }
 
-// Nothing is to be committed as such a user takes the mutex, and as it releases it no more than owed.
+// True if the user commits nothing when it takes the mutex, and only owes a commit when it releases it.
 inline bool is_only_user(LockUser user, LockUser self) noexcept {
   return user != kNobody && user == self;
 }
 
-// The caller has the mutex. `place` is what is known of it: load(), store() and history(); nullptr: nothing.
+// Called when the caller has taken the mutex. `place` is what is known of it (load(), store() and history()),
+// or nullptr.
 template <class Caller, class Place>
 void take_lock(Caller& caller, Place* place, LockUser self, const LockLimits& limits = {}) noexcept {
   if (place) {
@@ -79,7 +81,7 @@ void take_lock(Caller& caller, Place* place, LockUser self, const LockLimits& li
   caller.commit(Stores::Others);
 }
 
-// It has it still.
+// Called while the caller still has the mutex.
 template <class Caller, class Place>
 void before_release(Caller& caller, const Place* place, LockUser self) noexcept {
   if (place && is_only_user(place->load(), self))

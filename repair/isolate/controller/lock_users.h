@@ -1,17 +1,17 @@
 #pragma once
-// Which mutexes only one thread takes. What such a thread wrote while it had one need not reach common memory
-// as it releases it, and it need not look for what others wrote as it gets it: nobody is told, and nobody
-// tells. Another thread that takes the mutex later has the first one commit, and both are then two of
-// several, for whom each release and each lock commits, until one has taken it many times in a row (lazy
-// release consistency, Keleher, Cox and Zwaenepoel, 1992, for as long as there is one thread). TMI,
-// section 3.3, commits at each: in programs with a lock in each object these are most, and each that wrote
-// something takes a cache line from others.
+// Finds mutexes that only one thread takes. What such a thread wrote need not reach common memory when it
+// releases the mutex, and it need not check for others' stores when it takes it: no other thread synchronises
+// by that mutex. When another thread takes the mutex, it has the first one commit. From then on both commit
+// at each lock and release, until one has taken the mutex many times in a row (lazy release consistency,
+// Keleher, Cox and Zwaenepoel, 1992, as long as there is one thread). TMI, section 3.3, always commits. In
+// programs with a lock in each object most commits would be at such mutexes, and each that wrote something
+// takes a cache line from other threads.
 //
-// Only where all of the program is annotated (pass/regions.h). In others threads may tell each other that
-// there is something by a plain store, which nobody sees, and read it under a lock that has nothing to do
-// with that: there each lock and each release commits.
+// Applies only if all of the program is annotated (pass/regions.h). In other programs a thread may announce
+// data by a plain store, which cannot be intercepted, and another may read it under an unrelated lock. There
+// each lock and each release commits.
 //
-// What is known of a mutex is read and written by who has it. lock_protocol.h has the steps.
+// The thread that has a mutex reads and writes what is known of it. lock_protocol.h has the steps.
 
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,8 @@
 
 namespace hpcrun {
 
-// Of a thread with private pages: the place of its record, and the number of the time that it has them.
+// Identifies a thread with private pages: the index of its record, and the number of the time for which it
+// has them.
 constexpr unsigned kPlaceBits = 12;
 static_assert(kMaxThreads == 1 << kPlaceBits);
 inline LockUser user_of(const PrivatePages& own) noexcept {
@@ -30,7 +31,8 @@ inline LockUser user_of(const PrivatePages& own) noexcept {
   return number && own.count() > 0 ? number << kPlaceBits | own.place() : kNobody;
 }
 
-// Of one mutex until all is forgotten. A cache line: threads with different mutexes do not meet here.
+// What is known of one mutex until all is forgotten. It fills a cache line, so threads with different mutexes
+// do not contend here.
 class alignas(64) KnownMutex {
  public:
   std::atomic<const void*> mutex{nullptr};
@@ -51,24 +53,25 @@ class alignas(64) KnownMutex {
 constexpr uint32_t kKnownPlaces = 1024;
 extern constinit KnownMutex known_places[kKnownPlaces];
 
-// Where the mutex is, or where to begin to look for it.
+// Returns the entry of the mutex, or the one at which the search for it begins.
 inline uint32_t first_place_of(const void* mutex) noexcept {
   return static_cast<uint32_t>(reinterpret_cast<uint64_t>(mutex) / 8 * 0x9e3779b97f4a7c15u >> 40) %
          kKnownPlaces;
 }
 
-// Of who has the mutex: whether it is told at the first look that the thread alone takes it.
+// True if the first entry shows that only the calling thread, which has the mutex, takes it.
 inline bool is_alone_with(const PrivatePages& own, const void* mutex) noexcept {
   const KnownMutex& place = known_places[first_place_of(mutex)];
   return place.mutex.load(std::memory_order_relaxed) == mutex && is_only_user(place.load(), user_of(own));
 }
 
-// How many mutexes are known to have been taken by converted threads. More than there is room for commit each
-// time.
+// The number of mutexes that converted threads are known to have taken. Those for which there is no room
+// commit each time.
 extern constinit std::atomic<uint32_t> known_mutexes;
 
-// Of the calling thread, which got the mutex just now, or is about to release it. Async-signal-safe. Wait, in
-// the first, until another thread has committed: that one is asked by a signal, and takes it in any code.
+// Called by the thread that has just taken the mutex, or is about to release it. Async-signal-safe.
+// follow_lock() may wait until another thread has committed, which is requested by a signal that interrupts
+// any code.
 void follow_lock(const void* mutex) noexcept;
 void follow_unlock(const void* mutex) noexcept;
 
@@ -88,7 +91,7 @@ inline void before_unlock(const void* mutex) noexcept {
     follow_unlock(mutex);
 }
 
-// While all threads are at home: all is forgotten. False: each time commits.
+// Forgets all mutexes, while all threads are at home. If `follows` is false, each lock and release commits.
 void begin_lock_users(bool follows) noexcept;
 
 }  // namespace hpcrun

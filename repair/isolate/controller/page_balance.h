@@ -1,9 +1,9 @@
 #pragma once
-// Which of the isolated pages are worth it: each is judged by itself (benefit.h), by what its own merges took
-// and its part of what conversions did, so that one that does not pay is given back and the others stay. Only
-// one is on trial at a time.
+// Decides which isolated pages pay off. Each is judged by itself (benefit.h): by the time of its own merges
+// and its part of the conversions. A page that does not pay is made common, and the others stay isolated.
+// Only one page is on trial at a time.
 //
-// Of the controller's thread.
+// For the controller's thread.
 
 #include <cstdint>
 
@@ -23,21 +23,21 @@ class PageBalance {
     uint64_t page = 0;
     Benefit::Verdict is = Benefit::Verdict::GoOn;
   };
-  // How much of the commits' time was for a page, in any unit; counts on, or, where a thread that had it is
-  // gone, begins again.
+  // Returns how much of the commits' time was for a page, in any unit. The count is cumulative, but starts
+  // over if a thread that had the page has gone.
   using TicksOf = uint64_t (*)(uint64_t page) noexcept;
 
-  // A session begins.
+  // Called when a session begins.
   void begin(const IsolationTotals& now) noexcept;
 
-  // Whether anything can be said by now of these pages, which are the isolated ones.
+  // True if a verdict is possible by now on one of these pages, which are the isolated ones.
   bool is_due(const Page* pages, uint32_t count, uint64_t now_ns) const noexcept;
 
-  // What is to become of one of them; the rest is for the next look.
+  // Returns the verdict on one of the pages; the others are left to later calls.
   Verdict look(const Page* pages, uint32_t count, const IsolationTotals& now, TicksOf ticks_of,
                uint64_t now_ns) noexcept;
 
-  // Of the trial that was the last one (Benefit::tried()).
+  // The result of the latest trial (Benefit::tried()).
   const Benefit::Paces& tried() const noexcept { return tried_; }
 
  private:

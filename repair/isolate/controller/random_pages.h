@@ -1,7 +1,7 @@
 #pragma once
-// Chooses pages to isolate that nobody found threads to share: at random among the variables and what was
-// allocated lately, some at a time, others every kChooseNs. A trial of the mechanism. For the controller's
-// thread but for offer(), which is async-signal-safe.
+// Chooses pages to isolate without evidence of sharing: a random set of the variables and recent allocations,
+// replaced every kChooseNs. It exercises the mechanism. For the controller's thread, except offer(), which is
+// async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace hpcrun {
 
 class RandomPages {
  public:
-  // The latest of each kind comes into question.
+  // Offers a page; the latest of each kind is considered.
   void offer(uint64_t page) noexcept;
 
-  // Asks for pages (known_pages.h), and gives some of those that are isolated back.
+  // Requests pages (known_pages.h), and makes some of the isolated ones common again.
   void choose(uint64_t now_ns) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// What the controller knows of each thread from one of its rounds to the next: whether it works, and, where
-// pages are isolated at random, whether its transactions are worth it. For the controller's thread.
+// What the controller records of each thread from one round to the next: whether it works, and, if pages are
+// isolated at random, whether its transactions pay off. For the controller's thread.
 
 #include <cstdint>
 
@@ -11,17 +11,17 @@ namespace hpcrun {
 class ThreadVisits {
  public:
   enum class Did : uint8_t {
-    Nothing,  // or it is new
-    Little,   // it ran, but is not worth a process
-    Work,     // for a fifth of kCommitNs at least
+    Nothing,  // or the thread is new
+    Little,   // it ran, but too little for conversion to pay off
+    Work,     // it ran for at least a fifth of kCommitNs
   };
-  // What the thread did since this was asked last.
+  // Returns what the thread did since the previous call.
   Did look(const ThreadRecord& record) noexcept;
 
-  // Where pages are isolated at random, transactions - what is between two commits - have to be long enough
-  // to be worth it, by their exponential average; a thread whose are not stays at home for a while. Then it is
-  // tried again for one round, and its average goes on: one long transaction is enough to stay (SHERIFF,
-  // section 3.3). Asked at each round in which the thread did Work, at `now_ns`.
+  // True if the thread has to stay at home for a while, where pages are isolated at random. A transaction,
+  // the time between two commits, must be long enough to pay off, by its exponential average. After its rest
+  // the thread is tried for one round and its average continues: one long transaction is enough to stay
+  // converted (SHERIFF, section 3.3). Called at each round in which the thread did Work, at `now_ns`.
   bool rests(ThreadRecord& record, uint64_t now_ns) noexcept;
 };
 

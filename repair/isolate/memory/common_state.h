@@ -1,5 +1,5 @@
 #pragma once
-// What the files of common memory know together. For them alone.
+// State that the files of common memory share. For these files alone.
 
 #include <sys/mman.h>
 
@@ -16,11 +16,12 @@ namespace hpcrun {
 enum class CommonPhase : uint8_t {
   None,
   Common,
-  // After a fork: the file is mapped privately, so that dropping pages would bring back what it has.
+  // After a fork: the file is mapped privately, so dropping pages would restore the file's contents.
   Left,
 };
 
-// The file, and the address space that is set aside for it: tables of pages, then what is handed out.
+// The file and the address space that is reserved for it: first the tables of pages, then the range that is
+// handed out.
 struct CommonHold {
   int file = -1;
   uint64_t inode = 0;
@@ -29,13 +30,13 @@ struct CommonHold {
   uint64_t reservation_low = 0;
   uint64_t reservation_high = 0;
 
-  // Pages in use that are mapped from the file; those that are mapped otherwise than readable, writable and
-  // nothing else; and pages of the reservation that are not free, whatever is mapped there.
+  // `common`: pages in use that are mapped from the file. `altered`: those with another protection than
+  // readable and writable. `taken`: pages of the reservation that are not free, whatever is mapped there.
   PageBits common;
   PageBits altered;
   PageBits taken;
-  PageBits closed;   // what is never isolated (interface.h)
-  PageBits offered;  // where the program allocated, as it is told (interface.h)
+  PageBits closed;   // pages that are never isolated (interface.h)
+  PageBits offered;  // where the program reported allocations (interface.h)
 
   bool reserves(uint64_t address) const noexcept {
     return address >= reservation_low && address < reservation_high;
@@ -45,38 +46,39 @@ struct CommonHold {
 
 struct CommonState {
   std::atomic<CommonPhase> phase{CommonPhase::None};
-  // In CommonPhase::None: it will not stay so, and the hold's table of closed pages is in use.
+  // In CommonPhase::None: the memory is about to become common, and the hold's table of closed pages is in
+  // use.
   std::atomic<bool> is_awaited{false};
   CommonHold hold;
-  std::atomic<uint64_t> first_free{0};    // of the reservation: below it is nothing free, or little
-  std::atomic<uint64_t> dumped_below{0};  // what core dumps have of it
+  std::atomic<uint64_t> first_free{0};    // of the reservation: little or nothing is free below it
+  std::atomic<uint64_t> dumped_below{0};  // the end of what core dumps contain of it
 
   // The main stack, which is mapped down to its limit.
   uint64_t stack_low = 0;
   uint64_t stack_high = 0;
 
-  // CommonCall objects that live, and whether some did when the memory was left: what they mapped meanwhile
-  // may be shared still.
+  // The number of live CommonCall objects, and whether some lived when the memory was left. What they mapped
+  // meanwhile may still be shared.
   std::atomic<uint32_t> calls_under_way{0};
   std::atomic<bool> may_have_missed_some{false};
-  // While all mappings are gone through one after the other calls wait: what they map could be taken for what
-  // was there as the list was read.
+  // While all mappings are processed one after the other, new calls wait. Otherwise the memory that they map
+  // could be mistaken for memory that was there when the list was read.
   std::atomic<bool> is_leaving{false};
 
-  SpinLock maps_lock;  // who reads /proc/self/maps, with all signals blocked
+  SpinLock maps_lock;  // for readers of /proc/self/maps, with all signals blocked
 };
 
 extern CommonState common_state;
 
-// Asleep: a yielding thread of a higher priority would keep the other one from going on.
+// Sleeps. A thread of a higher priority that only yielded would keep the other one from running.
 void wait_a_moment() noexcept;
 
-// CommonCall objects of the calling thread that live.
+// The number of live CommonCall objects of the calling thread.
 extern thread_local constinit uint32_t own_common_calls __attribute__((tls_model("initial-exec")));
 
-// While one lives, its thread has decided by the phase, or uses the tables of pages: where it is stopped the
-// memory does not become common (make_common). Begins behind leave_common(), which waits for some
-// milliseconds for those that live.
+// While one lives, its thread has made a decision by the phase or uses the tables of pages. make_common()
+// fails if it stops a thread there. The constructor waits for leave_common(), which waits some milliseconds
+// for live objects.
 class CommonCall {
  public:
   CommonCall() noexcept {
@@ -91,7 +93,7 @@ class CommonCall {
   CommonCall& operator=(const CommonCall&) = delete;
 
  private:
-  // Within another one it does not wait: that one is waited for.
+  // Does not wait inside another CommonCall, because leave_common() waits for that one.
   static bool begins() noexcept {
     common_state.calls_under_way.fetch_add(1);
     if (own_common_calls || !common_state.is_leaving.load()) return true;
@@ -100,7 +102,7 @@ class CommonCall {
   }
 };
 
-// By its name in /proc/self/maps.
+// True if `name`, from /proc/self/maps, is that of the file.
 bool is_common_file(const char* name) noexcept;
 
 inline int protection_of(const OwnMapping& mapping) noexcept {
@@ -108,20 +110,20 @@ inline int protection_of(const OwnMapping& mapping) noexcept {
          (mapping.is_executable ? PROT_EXEC : 0);
 }
 
-// The file's pages in the place of what is mapped there; the kernel's answer, negative for an error.
+// Maps the file's pages in place of what is mapped there. Returns the kernel's result, negative for an error.
 inline long map_file_at(uint64_t low, uint64_t high, int protection, int more_flags = 0) noexcept {
   return raw_syscall(SYS_mmap, static_cast<long>(low), static_cast<long>(high - low), protection,
                      MAP_SHARED | MAP_FIXED | MAP_NORESERVE | more_flags, common_state.hold.file,
                      static_cast<long>(low));
 }
 
-// The program may have closed its number, and have something else there.
+// False if the program has closed the file's descriptor, and possibly opened something else by its number.
 bool has_common_file() noexcept;
 
-// Gives the file's pages back to the kernel: they read as zeros. False: they are what they were.
+// Gives the file's pages back to the kernel: they read as zeros. Returns false if they are unchanged.
 bool empty_file_pages(uint64_t low, uint64_t high) noexcept;
 
-// The pages are in use from now on, mapped with that protection.
+// Records that the pages are in use from now on, mapped with that protection.
 inline void note_common(uint64_t low, uint64_t high, int protection) noexcept {
   CommonHold& hold = common_state.hold;
   if (protection == (PROT_READ | PROT_WRITE))

@@ -3,7 +3,7 @@
 
 namespace hpcrun {
 
-// True if as much memory is left as the process has resident, or if the kernel does not tell.
+// True if as much memory is left as the process has resident, or if the kernel does not report it.
 // Async-signal-safe.
 bool has_memory_for_twice() noexcept;
 

@@ -1,7 +1,7 @@
 #pragma once
-// One bit for each page of the address space, in a sparse mapping that all processes of a program have in
-// common: no locks, no tables that fill up, and what a process that was killed was about to change stays as
-// it was. All calls are async-signal-safe.
+// One bit for each page of the address space, in a sparse mapping that all processes of a program share. It
+// has no locks and no tables that fill up, and a process that is killed leaves nothing half changed. All
+// calls are async-signal-safe.
 
 #include <atomic>
 #include <cstddef>
@@ -38,7 +38,7 @@ class PageBits {
 
   bool has_any(uint64_t low, uint64_t high) const noexcept { return last_set(low, high) != high; }
 
-  // The last page in [low, high) whose bit is set, or `high`.
+  // Returns the last page in [low, high) whose bit is set, or `high`.
   uint64_t last_set(uint64_t low, uint64_t high) const noexcept {
     for (uint64_t end = high; end > low;) {
       const uint64_t begin = end - kPageBytes > low ? word_begin(end - kPageBytes) : low;
@@ -50,7 +50,8 @@ class PageBits {
     return high;
   }
 
-  // The end of the run of pages from `low` on that are all set or all clear as the first is; at most `high`.
+  // Returns the end of the run of pages from `low` on that are set or clear like the first one; at most
+  // `high`.
   uint64_t run_end(uint64_t low, uint64_t high) const noexcept {
     const uint64_t flip = has(low) ? ~uint64_t{0} : 0;
     for (uint64_t from = low; from < high;) {
@@ -88,7 +89,7 @@ class PageBits {
     return end < high ? end : high;
   }
   static uint64_t bit(uint64_t address) { return uint64_t{1} << (address / kPageBytes % 64); }
-  // Of pages of one word.
+  // For pages of one word.
   static uint64_t mask(uint64_t low, uint64_t high) {
     const uint64_t first = low / kPageBytes % 64, pages = (high - low) / kPageBytes;
     return (pages == 64 ? ~uint64_t{0} : (uint64_t{1} << pages) - 1) << first;

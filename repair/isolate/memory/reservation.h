@@ -1,5 +1,5 @@
 #pragma once
-// The address space that is mapped from the file beforehand: pieces of it are handed out and given back. For
+// The address space that is mapped from the file in advance. Pieces of it are handed out and given back. For
 // the files of common memory. Async-signal-safe, without locks.
 
 #include <sys/syscall.h>
@@ -11,20 +11,20 @@
 
 namespace hpcrun {
 
-// A free piece of whole pages, zeroed, readable and writable; large ones begin at a multiple of 2 MiB, as the
-// kernel aligns them. It is taken, and not yet common. 0: there is none.
+// Returns a free piece of whole pages, zeroed, readable and writable, or 0. Large pieces begin at a multiple
+// of 2 MiB, as the kernel aligns them. The piece is marked as taken, but not yet as common.
 uint64_t take_reserved(uint64_t bytes) noexcept;
 
-// The pages there, which the caller maps as something else. False: some are taken.
+// Takes these pages, which the caller maps as something else. Returns false if some are taken.
 bool take_reserved_at(uint64_t low, uint64_t high) noexcept;
 
-// The pages that are taken are free again, and mapped as they were. Where the kernel refuses they stay taken.
+// Frees the pages and maps them as they were. They stay taken if the kernel refuses.
 void give_back_reserved(uint64_t low, uint64_t high) noexcept;
 
-// Core dumps have the reservation up to there, in steps, and not what nobody used.
+// Includes the reservation in core dumps up to `high`, in steps, and excludes what was never used.
 void dump_below(uint64_t high) noexcept;
 
-// Calls use(low, high) for what the file has of the range.
+// Calls use(low, high) for each run of pages in the range that the file has.
 template <typename Use>
 void for_each_file_page_run(uint64_t low, uint64_t high, Use use) noexcept {
   const auto seek = [](uint64_t from, int what) {

@@ -1,15 +1,15 @@
 #pragma once
-// The runtime's own memory (hpcrun/guest/own_memory.h) where all memory of the program is common: converted
-// threads run the runtime's code too, in handlers and in calls that it stands in front of.
+// The runtime's own memory (hpcrun/guest/own_memory.h) in a program whose memory is common. Converted threads
+// run the runtime's code too, in handlers and in calls that it intercepts.
 
 #include "hpcrun/guest/own_memory.h"
 
 namespace hpcrun {
 
-// Common where there is common memory, the kernel's where there is none. Its calls are async-signal-safe.
+// Returns a source of common memory, or of the kernel's if there is none. Its calls are async-signal-safe.
 const MemorySource& common_memory_source() noexcept;
 
-// In the child of a fork, before the runtime uses its memory there.
+// Must be called in the child of a fork before the runtime uses its memory there.
 void empty_pages_after_fork() noexcept;
 
 }  // namespace hpcrun

@@ -1,23 +1,22 @@
 #pragma once
-// How a page that a converted thread has for itself is merged with the common one (TMI, sections 2.2 and 3.3;
-// SHERIFF, section 3.2), in one pass that leaves page and base as what was seen of the common page once:
+// Merges a converted thread's private page with the common one (TMI, sections 2.2 and 3.3; SHERIFF, section
+// 3.2). One pass leaves page and base equal to a single reading of the common page:
 //
-// 1. Each piece of the common page is read once. Page and base are refreshed from that reading: had they two,
-//    another thread's merge between them would look like a store of this one's, and be made again, and undo
-//    what others stored since.
-// 2. What differs from the base was stored by this thread. Only such bytes reach the common page; others of
-//    the same word may have been stored by others since.
-// 3. A word of which some bytes differ is replaced in one step, so that whoever looks at the common page sees
-//    an aligned value that one thread writes as it was written, never half of it. (Of values that two threads
-//    write at once the bytes may still be mixed: TMI, figure 3. Such are no data of private pages.)
+// 1. Each piece of the common page is read once, and page and base are refreshed from that reading. With two
+//    readings, another thread's merge between them would look like a store of this thread. It would be stored
+//    again, and undo later stores of other threads.
+// 2. Bytes that differ from the base were stored by this thread. Only these reach the common page; other
+//    threads may have stored to the rest of the word meanwhile.
+// 3. A word of which some bytes differ is replaced in one step. A reader of the common page therefore gets an
+//    aligned value that one thread writes either entirely or not at all. (If two threads write a value at
+//    once, its bytes may still be mixed: TMI, figure 3. Private pages do not hold such data.)
+// The first pass over a page without stores reads three times its size and stores nothing.
 //
-// The first pass over a page that nobody wrote to reads three times its size and stores nothing.
-//
-// Common is how the common page is accessed, the order of the calls being that of the accesses: by
+// Common is how the common page is accessed. Accesses happen in the order of these calls:
 //   Block load(size_t offset);                                       // of kBlockBytes, each word at once
 //   void store(size_t offset, uint64_t word);                        // at once
 //   bool exchange(size_t offset, uint64_t& seen, uint64_t word);     // compares and exchanges a word at once
-// tests give one that tries every order in which threads' accesses can follow each other.
+// Tests supply one that tries every order in which threads' accesses can interleave.
 
 #include <emmintrin.h>
 
@@ -30,13 +29,13 @@ namespace hpcrun {
 constexpr size_t kBlockBytes = 16;
 using Block = __m128i;
 
-// A bit for each byte that is the same.
+// Returns a mask with a bit set for each equal byte.
 inline uint32_t same_bytes(Block one, Block other) noexcept {
   return static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(one, other)));
 }
 constexpr uint32_t kAllSame = (1u << kBlockBytes) - 1;
 
-// 0xff in each byte in which they differ.
+// Returns 0xff in each byte that differs, else 0.
 inline uint64_t changed_bytes(uint64_t now, uint64_t before) noexcept {
   constexpr uint64_t kLow = 0x0101010101010101u;
   uint64_t any = now ^ before;
@@ -46,7 +45,7 @@ inline uint64_t changed_bytes(uint64_t now, uint64_t before) noexcept {
   return (any & kLow) * 0xff;
 }
 
-// The word as it is on the common page afterwards.
+// Merges one word. Returns its new value on the common page.
 template <class Common>
 inline uint64_t merge_word(Common& common, size_t offset, uint64_t now, uint64_t base,
                            uint64_t seen) noexcept {
@@ -62,9 +61,10 @@ inline uint64_t merge_word(Common& common, size_t offset, uint64_t now, uint64_t
   }
 }
 
-// `page` and `base` are the thread's own, `bytes` long, aligned to and a multiple of kBlockBytes; nobody else
-// accesses them meanwhile. Returns how many words reached the common page. Async-signal-safe, but not within
-// itself for the same page.
+// Merges `bytes` bytes. `page` and `base` are the thread's own and must not be accessed otherwise meanwhile.
+// They must be aligned to kBlockBytes, and `bytes` must be a multiple of it. Returns the number of words that
+// reached the common page. Async-signal-safe, but must not be called for the same page in a handler that
+// interrupted it.
 template <class Common>
 inline uint32_t merge(Common& common, std::byte* page, std::byte* base, size_t bytes) noexcept {
   uint32_t words = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// The private pages of the calling thread, where it is a converted thread that has any, and when handlers may
-// change what it has. All calls are async-signal-safe.
+// The private pages of the calling thread, if it is a converted thread that has any, and when handlers may
+// change them. All calls are async-signal-safe.
 
 #include <pthread.h>
 
@@ -13,12 +13,12 @@ namespace hpcrun {
 // Set and cleared by the converted thread itself. nullptr: all its memory is common.
 extern thread_local constinit PrivatePages* own_pages __attribute__((tls_model("initial-exec")));
 
-// How many regions the thread is in (repair/isolate/pass/regions.h): code that works on common memory, and
-// may have its addresses already. Handlers must not isolate pages of a thread that is in one, nor set
+// The number of regions that the thread is in (repair/isolate/pass/regions.h): code that works on common
+// memory, and may already hold addresses in it. Handlers must not isolate pages of such a thread, nor set
 // own_pages.
 extern thread_local constinit uint32_t open_regions __attribute__((tls_model("initial-exec")));
 
-// DirectLocks::at; nullptr: nobody has such calls.
+// DirectLocks::at; nullptr: there are no direct calls.
 extern constinit std::atomic<const ptrdiff_t*> direct_calls_at;
 
 inline bool is_in_direct_call() noexcept {
@@ -32,23 +32,25 @@ inline bool is_in_region() noexcept {
   return open_regions > 0 || is_in_direct_call();
 }
 
-// Set by a handler that would have changed what the thread has, but for a region. Threads that meet all the
-// time are hardly ever found outside of one: at its end the thread asks itself again (converted_pages.h).
+// Set by a handler that did not change the thread's pages because of a region. Threads that synchronise all
+// the time are hardly ever interrupted outside of one, so the thread itself catches up at the region's end
+// (converted_pages.h).
 extern thread_local constinit bool asked_in_region __attribute__((tls_model("initial-exec")));
 
-// What the thread wrote (Own) is seen by others that do the same later, and what others wrote before is seen
-// by it (Others). Keeps errno.
+// Own: publishes the thread's stores to threads that commit later. Others: fetches what other threads have
+// published. Preserves errno.
 inline void commit_own_pages(Stores stores = Stores::All) noexcept {
   if (PrivatePages* const pages = own_pages) [[unlikely]]
     pages->commit(stores);
 }
 
-// Pages that the program turned out to need as common memory, with why (a WhyShared of interface.h): the low
-// bits of their addresses. Converted threads add to them, and the controller takes these pages from all.
+// Pages that the program turned out to need as common memory, each with the reason (a WhyShared of
+// interface.h) in the low bits of its address. Converted threads add pages, and the controller makes these
+// common in all threads.
 class NeededCommon {
  public:
   static constexpr uint32_t kPlaces = 64;
-  // Where there is no room, all pages are needed.
+  // Without room for the page, all pages are needed.
   void add(uint64_t page, uint64_t why) noexcept {
     for (std::atomic<uint64_t>& place : places_) {
       uint64_t seen = 0;
@@ -64,13 +66,13 @@ class NeededCommon {
     return false;
   }
   bool needs_all() const noexcept { return needs_all_.load(std::memory_order_acquire); }
-  // When nobody isolates again any page that was isolated.
+  // Must be called once no page that was isolated is isolated again.
   void take_all() noexcept { needs_all_.store(false, std::memory_order_release); }
   void clear() noexcept {
     take_all();
     for (std::atomic<uint64_t>& place : places_) place.store(0, std::memory_order_relaxed);
   }
-  // use(page, why), true where the place is free afterwards: nobody isolates the page again.
+  // Calls use(page, why). True frees the entry: the page is not isolated again.
   template <typename Use>
   void take(Use use) noexcept {
     for (std::atomic<uint64_t>& place : places_) {
@@ -91,8 +93,7 @@ inline bool needs_common(uint64_t page) noexcept {
   return needed_common.holds(page);
 }
 
-// The byte's page is common memory in this converted thread from now on, after a commit of it, and in all
-// others soon.
+// Commits the page of the byte and makes it common in this converted thread, and soon in all others.
 inline void share_own_page(PrivatePages& pages, uint64_t address, uint64_t why) noexcept {
   if (!pages.holds(address)) return;
   needed_common.add(page_down(address), why);

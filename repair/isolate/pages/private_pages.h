@@ -1,14 +1,13 @@
 #pragma once
-// The pages of common memory that a converted thread has for itself (TMI, sections 3.2 and 3.3): while it
-// works on them no cache line of theirs is anybody else's. What it wrote reaches the common pages, and what
-// others wrote reaches it, when it commits: at synchronisation, and where the program must see memory as it
-// is.
+// The private pages of a converted thread (TMI, sections 3.2 and 3.3). While it works on them, no other
+// thread uses their cache lines. A commit publishes what it wrote to the common pages, and fetches what
+// others wrote. It commits at synchronisation, and wherever the program requires memory as it is.
 //
-// A page becomes private memory at once, not by the first store to it, and stays so over commits, which
-// refresh it in place (merge.h): the way over write faults costs some 6 us a page and commit.
+// A page becomes private at once, not at the first store to it, and stays private across commits, which
+// refresh it in place (merge.h). Write faults would take about 6 us per page and commit.
 //
-// All memory of this lies at addresses that are set aside in every process of the program before there are
-// converted threads: an address that only one of them uses could be the program's in another.
+// All of this memory lies at addresses that are reserved in every process of the program before there are
+// converted threads. An address that only one process uses could belong to the program in another.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,88 +19,88 @@ namespace hpcrun {
 
 constexpr uint32_t kMaxPrivatePages = 64;
 
-// Sets the addresses aside. Once, in the program's own process, before there are converted threads. `file` is
-// what common memory is made of, each page at the offset of its address. False: there is no room.
+// Reserves the addresses. Must be called once, in the program's process, before there are converted threads.
+// `file` backs common memory, with each page at the offset of its address. Returns false if there is no room.
 bool reserve_private_pages(int file) noexcept;
 
-// From the next commit on `changed` is told, by the converted thread itself, of each line of its pages that
-// it changed since it committed last, and of the bytes of it that differ, a bit for each: where the same
-// value was written again, nothing does. May be in a handler. nullptr: nobody wants to know. Before there are
-// converted threads.
+// From the next commit on, converted threads call `changed`, possibly in a handler, for each line of their
+// pages that they changed since their previous commit. `bytes` has a bit for each byte that differs; a value
+// that was overwritten with the same value does not. nullptr: none. Must be called before there are converted
+// threads.
 using ChangedLine = void (*)(uint64_t line, uint64_t bytes) noexcept;
 void tell_changed_lines(ChangedLine changed) noexcept;
 
-// Of one converted thread; lies in memory that nobody else uses. All but the counts are for the converted
-// thread alone, in which nothing else runs meanwhile but handlers, which may commit. Async-signal-safe. Lines
-// of its own: those of two converted threads lie side by side, and each writes to its own at every lock.
+// The pages of one converted thread, in memory that only it uses. Only the converted thread may call anything
+// but the counts. Its handlers may interrupt the calls, and commit. Async-signal-safe. Aligned to cache
+// lines, because the objects of two converted threads are adjacent and each writes to its own at every lock.
 class alignas(64) PrivatePages {
  public:
-  // In a new converted thread, before it has any. `place`: any number that no other converted thread has
-  // meanwhile.
+  // Must be called in a new converted thread before it has any page. `place`: a number that no other
+  // converted thread has at the same time.
   void begin(uint32_t place = 0) noexcept;
 
-  // From now on the page in which the address lies is the converted thread's own. False: there are too many,
-  // or no memory for it; it is common then.
+  // Makes the page that contains the address private. Returns false if there are too many, or no memory for
+  // it; it is common then.
   bool isolate(uint64_t address) noexcept;
-  // It is common again, after what was written there was committed. Addresses of other pages are left alone.
+  // Commits the page and makes it common again. Does nothing for an address of another page.
   void share(uint64_t address) noexcept;
   void share_all() noexcept;
   void keep_only(const uint64_t* pages, uint32_t count) noexcept;
-  // Of a process that ends now: what was written is committed, and this is as new.
+  // Called in a process that is about to end. Commits, and resets this object.
   void leave() noexcept;
 
   bool is_busy() const noexcept { return busy_; }
-  // For handlers: whether they interrupted a call of this. Then `done` is called at the end of that.
+  // For handlers: true if they interrupted a call of this object. `done` is called at the end of that call.
   bool is_busy_until(void (*done)() noexcept) noexcept {
     if (busy_) done_ = done;
     return busy_;
   }
 
-  // Of all pages. Whoever releases a lock afterwards shows what it guards to those that commit after they
-  // got it: the one has to commit its own stores, the others those of others, which takes two thirds of the
-  // time that both take. In a handler that interrupted one of these calls it does nothing.
+  // Commits all pages. Before a thread releases a lock it commits its own stores, and after it takes one it
+  // fetches those of others. Each takes two thirds of the time that both take. Does nothing in a handler that
+  // interrupted a call of this object.
   void commit(Stores stores = Stores::All) noexcept {
     if (count_ > 0 && !busy_)
       commit_pages(stores);
     else if (!busy_)
       pass_by();
   }
-  // What the thread wrote before is committed when another one asks for it, at the latest: instead of a commit
-  // after a lock and one before its release.
+  // Defers the commit of the thread's stores until another thread requests it, instead of a commit after a
+  // lock and one before its release.
   void owe() noexcept {
     set(owes_, true);
     count_meetings(2);
   }
 
-  // Where the same byte of common memory lies: in a view of the page where the page is the converted thread's
-  // own, until that changes; else at the address itself.
+  // Returns where the same byte of common memory lies: in a view of the page if the page is private, until
+  // that changes; else at the address itself.
   uint64_t common_address(uint64_t address) const noexcept;
 
-  // As commit(), but of these bytes alone and, since that is what is merged at once, of the rest of their
-  // kBlockBytes: what the converted thread wrote there is common, and what is common is what it reads there.
+  // Commits only these bytes and the rest of their kBlockBytes, which are merged at once. The thread's stores
+  // to them are then common, and it reads what is common.
   void refresh(uint64_t address, size_t bytes) noexcept;
 
-  // Around an access to common memory by its view (code-centric consistency, TMI, section 3.4): commits - its
-  // own stores before, those of others after - or refreshes just these bytes, and returns where they are
-  // common. Bytes that reach into another page, where one of both is the converted thread's own, make both
-  // common for good. In between it is busy. Not nested.
+  // Surround an access to common memory through its view (code-centric consistency, TMI, section 3.4). They
+  // commit, the thread's own stores before and those of others after, or refresh just these bytes.
+  // open_view() returns where the bytes are common. If the bytes reach into another page and either page is
+  // private, both become common permanently. The object is busy in between. Not nested.
   enum class Commit : bool { No, Yes };
   uint64_t open_view(uint64_t address, size_t bytes, Commit before) noexcept;
-  // Nothing happens where none is open.
+  // Does nothing if no view is open.
   void close_view(uint64_t address, size_t bytes, Commit after) noexcept;
 
-  // All pages are common from set_aside() on, and the converted thread's own again from take_back() on:
-  // around code of which nobody knows what it works on (inline assembly). Not nested.
+  // set_aside() makes all pages common, and take_back() makes them private again, around code with unknown
+  // accesses (inline assembly). Not nested.
   void set_aside() noexcept;
   void take_back() noexcept;
 
-  // Whether others have changed something that this thread read last at its latest commit: on any of its
-  // pages, or in these bytes, where it has not written itself since. Not while busy.
+  // True if others have changed something that this thread last read at its latest commit, on any of its
+  // pages or in these bytes, and that it has not written itself since. Must not be called while busy.
   bool is_outdated() const noexcept;
   bool is_outdated(uint64_t address, size_t bytes) const noexcept;
 
   bool holds(uint64_t address) const noexcept { return find(address) < count_; }
-  // Whether some of these bytes, at least one and at most a page, are on one.
+  // True if some of these bytes, at least one and at most a page, lie on a private page.
   bool reaches(uint64_t address, size_t bytes) const noexcept {
     for (uint32_t place = 0; place < count_; ++place)
       if (address + (bytes - 1) - pages_[place].address < kPageBytes + (bytes - 1)) return true;
@@ -109,21 +108,21 @@ class alignas(64) PrivatePages {
   }
   uint32_t count() const noexcept { return count_; }
   uint64_t commits() const noexcept { return __atomic_load_n(&commits_, __ATOMIC_RELAXED); }
-  // Commits, and those that there was no page for, or no need.
+  // Counts commits, including those for which there was no page or no need.
   uint64_t meetings() const noexcept { return commits() + __atomic_load_n(&passed_by_, __ATOMIC_RELAXED); }
-  // What one of kTimed of them took, summed up, in ticks of the time stamp counter.
+  // Returns the total time of every kTimed-th of them, in ticks of the time stamp counter.
   static constexpr uint64_t kTimed = 16;
   uint64_t timed_ticks() const noexcept { return __atomic_load_n(&timed_ticks_, __ATOMIC_RELAXED); }
-  // The page's part of them, each time that the thread had it. For other threads.
+  // Returns the page's part of these ticks, over all times that the thread had it. For other threads.
   uint64_t timed_ticks_of(uint64_t page) const noexcept;
-  // For other threads. Whether it owes a commit, how often it has committed stores of its own, and the number
-  // of the time that it has had pages since begin(), which no other time of any converted thread has; 0: it
-  // has none.
+  // For other threads: whether this one owes a commit, how often it has committed stores of its own, and the
+  // number of the time for which it has had pages since begin(). That number is unique among all converted
+  // threads; 0: it has none.
   bool owes() const noexcept { return __atomic_load_n(&owes_, __ATOMIC_ACQUIRE); }
   uint64_t own_commits() const noexcept { return __atomic_load_n(&own_commits_, __ATOMIC_ACQUIRE); }
   uint64_t number() const noexcept { return __atomic_load_n(&number_, __ATOMIC_ACQUIRE); }
   uint32_t place() const noexcept { return place_; }
-  // Words that reached the common pages.
+  // Counts words that reached the common pages.
   uint64_t merged() const noexcept { return __atomic_load_n(&merged_, __ATOMIC_RELAXED); }
 
  private:
@@ -148,8 +147,8 @@ class alignas(64) PrivatePages {
 
   struct Page {
     uint64_t address;
-    uint32_t slot;  // where its common view and its base are
-    uint32_t cost;  // where its ticks are counted
+    uint32_t slot;  // of its common view and its base
+    uint32_t cost;  // index into costs_
   };
   struct Cost {
     uint64_t page;
@@ -174,7 +173,7 @@ class alignas(64) PrivatePages {
   uint64_t number_ = 0;
   uint32_t place_ = 0;
   bool owes_ = false;
-  Cost costs_[kMaxPrivatePages] = {};  // of pages that the thread has, or had
+  Cost costs_[kMaxPrivatePages] = {};  // of pages that the thread has or had
 };
 static_assert(kMaxPrivatePages == 64);
 

@@ -1,5 +1,6 @@
 #pragma once
-// Finds what of a private page has to be merged (merge.h): most of it is, at most commits, as it was.
+// Finds the parts of a private page that have to be merged (merge.h). At most commits, most of the page is
+// unchanged.
 
 #include <immintrin.h>
 
@@ -8,15 +9,15 @@
 
 namespace hpcrun {
 
-// Whose stores a commit looks for: those of the thread, before it tells others, those of others, after it was
-// told, or both.
+// Which stores a commit searches: those of the thread, before it releases; those of others, after it
+// acquired; or both.
 enum class Stores : uint8_t { Own, Others, All };
 
 constexpr size_t kScanBytes = 64;
 
-// Where from `from` on the first kScanBytes are in which page and base (Own), base and common page (Others),
-// or any two (All) are not the same; or `bytes`. All are aligned to and `bytes` is a multiple of kScanBytes.
-// The common page may change meanwhile.
+// Returns the offset, at or after `from`, of the first kScanBytes that differ between page and base (Own),
+// base and common page (Others), or any two (All); `bytes` if there is none. All are aligned to kScanBytes,
+// and `bytes` is a multiple of it. The common page may change meanwhile.
 template <Stores stores>
 inline size_t next_to_merge(const std::byte* page, const std::byte* base, const std::byte* common,
                             size_t from, size_t bytes) noexcept {
@@ -35,7 +36,7 @@ inline size_t next_to_merge(const std::byte* page, const std::byte* base, const 
   return bytes;
 }
 
-// The same for processors that have AVX2 (has_wide_scan()).
+// The same for processors with AVX2 (has_wide_scan()).
 template <Stores stores>
 [[gnu::target("avx2")]] inline size_t next_to_merge_wide(const std::byte* page, const std::byte* base,
                                                          const std::byte* common, size_t from,
@@ -57,7 +58,7 @@ template <Stores stores>
   return bytes;
 }
 
-// The same for processors that have AVX-512 (has_widest_scan()), whose caches give a line at once.
+// The same for processors with AVX-512 (has_widest_scan()), whose caches deliver a whole line at once.
 template <Stores stores>
 [[gnu::target("avx512f")]] inline size_t next_to_merge_widest(const std::byte* page, const std::byte* base,
                                                               const std::byte* common, size_t from,
@@ -70,7 +71,7 @@ template <Stores stores>
     if constexpr (stores != Stores::Own)
       differ = _mm512_ternarylogic_epi64(differ, then, _mm512_load_si512(common + at), kOrDiffer);
   };
-  constexpr size_t kLines = 4;  // of which one branch is told
+  constexpr size_t kLines = 4;  // checked by one branch
   size_t at = from;
   for (; at + kLines * kScanBytes <= bytes; at += kLines * kScanBytes) {
     __m512i even = _mm512_setzero_si512(), odd = even;

@@ -1,7 +1,7 @@
 #pragma once
-// For the files of libhpcrun-isolate.so that stand in front of calls by which threads tell each other that
-// memory was written: around each the private pages of the calling converted thread are committed, before it
-// tells others and after it was told. In a thread that has none this is a load and a branch.
+// For the files of libhpcrun-isolate.so that interpose on synchronisation calls. The calling converted thread
+// commits its private pages around each call: its own stores before the call publishes them, and those of
+// others after it. In a thread without private pages this is a load and a branch.
 
 #include <type_traits>
 
@@ -17,7 +17,7 @@ namespace hpcrun {
 
 enum class Tells { Others, Us, Both };
 
-// Apart, so that calls need no registers where the thread has no private pages.
+// Not inlined, so that calls need no registers if the thread has no private pages.
 [[gnu::noinline]] inline void keep_bytes_common(PrivatePages& pages, uint64_t low,
                                                            size_t bytes) noexcept {
   constexpr auto kWhy = static_cast<uint64_t>(WhyShared::SyncObject);
@@ -25,7 +25,7 @@ enum class Tells { Others, Us, Both };
   share_own_page(pages, low + bytes - 1, kWhy);
 }
 
-// What threads meet at lies on no private page of the converted thread from now on.
+// Makes the pages of a synchronisation object common in the converted thread from now on.
 template <typename Object>
 inline void keep_common(const volatile Object* object) noexcept {
   constexpr size_t kBytes = [] {
@@ -40,12 +40,12 @@ inline void keep_common(const volatile Object* object) noexcept {
     keep_bytes_common(*pages, address, kBytes);
 }
 
-// In a call that works on what threads meet at: the thread gets no page meanwhile, which may be that of the
-// object. Who leaves the call by a jump gets none any more.
+// Lives during a call that works on a synchronisation object. The thread gets no page meanwhile, because that
+// could be the object's. A thread that leaves the call by a jump gets no page any more.
 class MeetsOthers {
  public:
-  // What was before is kept, not counted back: calls that follow each other fast would wait for each other's
-  // counting, which goes through memory.
+  // Restores the previous value instead of decrementing. Calls in fast succession would otherwise wait for
+  // each other's count, which goes through memory.
   MeetsOthers() noexcept : before_(open_regions) {
     open_regions = before_ + 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -59,7 +59,7 @@ class MeetsOthers {
   MeetsOthers(const MeetsOthers&) = delete;
   MeetsOthers& operator=(const MeetsOthers&) = delete;
 
-  // Of a thread that is cancelled in the call.
+  // Called for a thread that is cancelled in the call.
   static void leave() noexcept {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (--open_regions == 0 && asked_in_region) [[unlikely]]
@@ -83,10 +83,10 @@ inline auto committed(Call call) {
   }
 }
 
-// Of calls that wait for a time at most: when that ends is known if they have to be made again.
+// For calls with a time limit: the time at which they began is kept, in case they have to be made again.
 template <typename Call>
 inline auto committed_until(Call call) {
-  const TimedWait before = timed_wait;  // of a call that a handler interrupted
+  const TimedWait before = timed_wait;  // nonzero if a handler interrupted a timed call
   timed_wait = {monotonic_ns(), reinterpret_cast<uint64_t>(__builtin_frame_address(0))};
   const auto result = committed<Tells::Both>(call);
   timed_wait = before;
@@ -95,9 +95,9 @@ inline auto committed_until(Call call) {
 
 }  // namespace hpcrun
 
-// HPCRUN_TELLS(who, result, name, parameters, arguments, noexcept or nothing); HPCRUN_OBJECT the same for
-// calls whose first parameter, `object`, is what threads meet at; HPCRUN_WAITS of calls that wait for a time
-// at most.
+// HPCRUN_TELLS(direction, result, name, parameters, arguments, noexcept or nothing). HPCRUN_OBJECT is the
+// same for calls whose first parameter, `object`, is a synchronisation object, and HPCRUN_WAITS for calls
+// with a time limit.
 #define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                          \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                  \
@@ -114,7 +114,7 @@ inline auto committed_until(Call call) {
 #define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...) \
   HPCRUN_STAND_BEFORE(name);                                           \
   HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, __VA_ARGS__)
-// The same behind HPCRUN_STAND_BEFORE_WHERE().
+// The same after HPCRUN_STAND_BEFORE_WHERE().
 #define HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, ...) \
   HPCRUN_EXPORT result name parameters __VA_ARGS__ {                          \
     const hpcrun::MeetsOthers meets;                                          \

@@ -1,5 +1,5 @@
 #pragma once
-// Whether GCC's C++ library is loaded. Takes the loader's lock; allocates nothing.
+// Checks whether GCC's C++ library is loaded. Takes the loader's lock; does not allocate.
 
 #include <link.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #pragma once
-// No signal of the calling thread's is taken while it lives. Async-signal-safe.
+// Blocks all signals of the calling thread as long as it lives. Async-signal-safe.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 #pragma once
-// New threads and processes of a program in a session.
+// Makes the calls by which a program in a session creates threads and processes.
 
 #include <ucontext.h>
 
@@ -9,12 +9,11 @@ namespace hpcrun {
 
 bool is_clone_call(long number) noexcept;
 
-// Whether the program goes on with a call that was found to be made at home.
+// True if the context is at an instruction that makes a clone call at home.
 bool is_at_clone_site(const ucontext_t& context) noexcept;
 
-// At home. The result, or kMadeAtSite: the context then leads to the call, and the program goes on from
-// there. A fork ends the session first: two processes that had memory in common would not be parent and
-// child.
+// Makes the call at home. Returns its result, or kMadeAtSite: the context then leads to the instruction that
+// makes the call. A fork ends the session first, because parent and child must not share memory.
 constexpr long kMadeAtSite = -513;
 long clone_at_home(const SystemCall& call, ucontext_t& context) noexcept;
 

@@ -1,14 +1,14 @@
 #pragma once
-// Futexes in a session. All memory of the program is shared, so one that the program calls private is made a
-// shared one: threads at home and converted threads meet there. Those with priority inheritance know the
-// thread by its task, so they stay private, and the thread comes home to wait for one. Async-signal-safe.
+// Futex calls in a session. All memory of the program is shared, so its private futexes become shared ones,
+// which match between converted threads and threads at home. Futexes with priority inheritance identify the
+// thread by its task: they stay private, and a thread comes home to wait at one. Async-signal-safe.
 
 #include "repair/isolate/session/call_table.h"
 #include "repair/isolate/session/thread_record.h"
 
 namespace hpcrun {
 
-struct FutexWaiter {  // futex_waitv
+struct FutexWaiter {  // element of futex_waitv(2)
   uint64_t value;
   uint64_t address;
   uint32_t flags;
@@ -18,14 +18,14 @@ struct FutexWaiter {  // futex_waitv
 bool is_futex_call(long number) noexcept;
 MadeBy futex_made_by(const SystemCall& call) noexcept;
 
-// use(address) for each word at which the call waits, or wakes others. Addresses are the program's, and may be
-// bad.
+// Calls use(address) for each word at which the call waits or wakes waiters. The program's addresses may be
+// invalid.
 void for_each_futex(const SystemCall& call, void (*use)(uint64_t address)) noexcept;
 
-// A call as it is to be made, and what it points to.
+// A futex call converted to shared futexes, with the arguments that it points to.
 class SharedFutexCall {
  public:
-  // Where no session is on any more, nothing is changed.
+  // Changes nothing if no session is on any more.
   explicit SharedFutexCall(const SystemCall& call) noexcept;
   const SystemCall& call() const noexcept { return call_; }
 

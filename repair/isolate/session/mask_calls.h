@@ -1,6 +1,6 @@
 #pragma once
-// System calls about signal masks, in a session: the program sees what it set, the kernel never has the
-// session's own signals. Async-signal-safe.
+// System calls about signal masks in a session. The program reads back what it set, but the kernel never
+// blocks the session's own signals. Async-signal-safe.
 
 #include <ucontext.h>
 
@@ -8,16 +8,16 @@
 
 namespace hpcrun {
 
-// rt_sigprocmask() by a handler that will return to the context: the mask lies there, or, of a converted
-// thread, with its record. `has_signal` says whether a converted thread has to go home for a signal that it
-// let in.
+// Makes rt_sigprocmask() in a handler that will return to the context. The mask lies in the context, or for a
+// converted thread in its record. Sets `has_signal` if a converted thread has to come home for a signal that
+// it unblocked.
 long change_mask(const SystemCall& call, ThreadRecord& record, ucontext_t& context,
                  bool& has_signal) noexcept;
 
-// What the program believes it blocks.
+// Returns the signals that the program believes it blocks.
 uint64_t mask_of_program(const ThreadRecord& record, const ucontext_t& context) noexcept;
 
-// A call that waits with another mask: the argument with the mask, or -1, and that mask without our signals.
+// Returns the index of the argument that is the mask, for a call that waits with another mask, or -1.
 int mask_argument(long number) noexcept;
 
 }  // namespace hpcrun

@@ -1,13 +1,14 @@
 #pragma once
-// How the threads of a process change the phase of a session together (session.h): who begins or ends it, and
-// those that take part. Async-signal-safe.
+// How the threads of a process change the phase of a session together (session.h). Used by the thread that
+// begins or ends the session and by all that take part. Async-signal-safe.
 
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/wait_word.h"
 
 namespace hpcrun {
 
-// By what was read before the phase: it may have come back meanwhile.
+// Waits until `turns` differs from `turn`, which must be read before the phase: the phase may have returned
+// to the same value meanwhile.
 inline void wait_for_change_from(uint32_t turn) noexcept {
   while (session.turns.load(std::memory_order_acquire) == turn) wait_while(session.turns, turn, kWaitLong);
 }
@@ -18,13 +19,13 @@ inline void change_phase(Phase phase) noexcept {
   wake_all(session.turns);
 }
 
-// The thread waits for the change.
+// Announces that the thread waits for the next phase.
 inline void arrive() noexcept {
   session.arrived.fetch_add(1, std::memory_order_release);
   wake_all(session.arrived);
 }
 
-// Counts the thread in.
+// Counts the thread in as long as it lives.
 class Counted {
  public:
   explicit Counted(std::atomic<uint32_t>& among) noexcept : among_(among) { among_.fetch_add(1); }
@@ -43,7 +44,7 @@ inline void await_none(const std::atomic<uint32_t>& among) noexcept {
   for (uint32_t count; (count = among.load()) != 0;) wait_while(among, count, kWaitLong);
 }
 
-// Of the request signal, in which threads enter and leave, and of the trap.
+// Installs the handlers of the request signal, in which threads enter and leave, and of SIGSYS.
 void install_handlers() noexcept;
 
 }  // namespace hpcrun

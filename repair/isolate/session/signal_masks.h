@@ -1,7 +1,7 @@
 #pragma once
-// The signals of isolation, and the masks that keep them unblocked. Sets of bits, n-1 for signal n. A trap
-// that finds SIGSYS blocked kills the program, so the kernel never has it in a mask of a thread of the
-// session; what the program asked for is remembered. All calls are async-signal-safe.
+// The signals of isolation, and masks that keep them unblocked. Sets of bits, bit n-1 for signal n. A trap
+// kills the program if SIGSYS is blocked, so no thread of the session blocks it in the kernel. What the
+// program requested is kept in the thread's record. All calls are async-signal-safe.
 
 #include <signal.h>
 
@@ -16,23 +16,23 @@ constexpr uint64_t signal_bit(int signal) {
 }
 
 constexpr uint64_t kAllSignals = ~uint64_t{0};
-// What an instruction raises: the converted thread hands these to its original.
+// Signals that an instruction raises. The converted thread passes them to its original.
 constexpr uint64_t kFaultSignals =
     signal_bit(SIGSEGV) | signal_bit(SIGBUS) | signal_bit(SIGILL) | signal_bit(SIGFPE) | signal_bit(SIGTRAP);
 
-// SIGSYS and the request signal.
+// Returns SIGSYS and the request signal.
 uint64_t own_signal_bits() noexcept;
 
-// Of timers by which the runtime samples; 0: there are none.
+// Returns the signals of the timers by which the runtime samples, or 0.
 uint64_t sample_signal_bit() noexcept;
 
-// A converted thread takes nothing but these and faults: what is sent to its process group reaches the
-// program's process too. As the kernel shows it: without the two that it never blocks. Of a thread of a
-// session.
+// Returns the mask of a converted thread as the kernel shows it, without SIGKILL and SIGSTOP. A converted
+// thread takes only our signals and faults; what is sent to its process group reaches the program's process
+// too. Must be called by a thread of a session.
 uint64_t converted_mask() noexcept;
 
-// What our handlers of requests and faults block, and threads that begin a session: all but what an
-// instruction of theirs raises.
+// The signals that our request and fault handlers block, and threads that begin a session: all but those that
+// an instruction raises.
 constexpr uint64_t kHandlerMask = kAllSignals & ~kFaultSignals & ~signal_bit(SIGSYS);
 
 inline uint64_t mask_bits(const sigset_t& set) noexcept {
@@ -42,7 +42,7 @@ inline void set_mask_bits(sigset_t& set, uint64_t bits) noexcept {
   __builtin_memcpy(&set, &bits, sizeof bits);
 }
 
-// Returns the mask before.
+// Returns the previous mask.
 inline uint64_t set_kernel_mask(uint64_t mask) noexcept {
   uint64_t before = 0;
   raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&mask), reinterpret_cast<long>(&before),
@@ -50,7 +50,7 @@ inline uint64_t set_kernel_mask(uint64_t mask) noexcept {
   return before;
 }
 
-// The kernel's own layout, which the C library's is not (sigaction(2)).
+// The kernel's layout, which differs from the C library's (sigaction(2)).
 struct KernelAction {
   void* handler = nullptr;
   unsigned long flags = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What switch.S has. Call by call its rules stand there.
+// Declares what switch.S defines. The rules of each call stand there.
 
 #include <atomic>
 #include <cstddef>
@@ -27,7 +27,7 @@ extern std::atomic<uintptr_t> hpcrun_clone_places[];
 
 namespace hpcrun {
 
-constexpr long kNotExecuted = -512;     // ERESTARTSYS, which no program sees
+constexpr long kNotExecuted = -512;     // ERESTARTSYS, which no program receives
 constexpr long kEndedByHandler = -513;  // ERESTARTNOINTR, likewise
 constexpr int kCloneSites = 64;         // the C library and the loader have five
 constexpr size_t kCloneSiteBytes = 32;

@@ -1,5 +1,6 @@
 #pragma once
-// The tasks of the calling process, and what it has open, as /proc tells. All calls are async-signal-safe.
+// Reads the tasks of the calling process and its open descriptors from /proc. All calls are
+// async-signal-safe.
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 
 namespace hpcrun {
 
-// linux_dirent64 (getdents64(2)): the name follows.
+// linux_dirent64 (getdents64(2)); the name follows it.
 struct FolderEntry {
   uint64_t inode;
   int64_t next;
@@ -19,11 +20,11 @@ struct FolderEntry {
 };
 constexpr size_t kNameOffset = 19;
 
-// Some entries of a folder, from `offset` on. Returns their bytes, 0 at the end, or a negated errno. Works
-// where the program has used up its descriptors.
+// Reads some entries of a folder, from `offset` on. Returns their size in bytes, 0 at the end, or a negated
+// errno. Works even if the program has used up its descriptors.
 long read_entries(const char* folder, int64_t offset, char* entries, size_t bytes) noexcept;
 
-// use(int) for every entry of a folder of /proc whose name is a number.
+// Calls use(int) for every entry of a folder of /proc whose name is a number.
 template <typename Use>
 void for_each_number_in(const char* folder, Use use) noexcept {
   alignas(FolderEntry) char entries[2048];
@@ -48,28 +49,28 @@ void for_each_task(Use use) noexcept {
   for_each_number_in("/proc/self/task", use);
 }
 
-// How many there are, a main thread that ended before the others included; 0: /proc does not tell.
-// for_each_task() may leave some out where others end meanwhile.
+// Returns the number of tasks, including a main thread that ended before the others; 0 if /proc is not
+// readable. for_each_task() may miss tasks if others end meanwhile.
 uint32_t count_tasks() noexcept;
 
-// Of a main thread that ended before the others, or one that has just ended.
+// True for a main thread that ended before the others, and for a task that has just ended.
 bool is_dead_task(int tid) noexcept;
 
-// By a signal, with its process, or by a debugger. Of any process.
+// True if a signal stopped the task with its process, or a debugger did. For tasks of any process.
 bool is_stopped_task(int tid) noexcept;
 
-// It has a processor, or waits for one.
+// True if the task has a processor or waits for one.
 bool is_runnable_task(int tid) noexcept;
 
-// The call of the kernel that a task waits in.
+// The system call in which a task waits.
 struct TaskCall {
   int tid = 0;
   long number = 0;
   uint64_t arguments[6] = {};
-  uint64_t stack = 0;  // of the program
-  uint64_t pc = 0;     // behind the instruction
+  uint64_t stack = 0;  // stack pointer of the program
+  uint64_t pc = 0;     // after the instruction
 };
-// False: it waits in none.
+// Returns false if the task waits in no system call.
 bool read_call_of(int tid, TaskCall& out) noexcept;
 
 bool reads_signals_from_descriptors() noexcept;

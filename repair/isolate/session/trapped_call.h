@@ -1,7 +1,7 @@
 #pragma once
-// One system call of the program's in a session, from the trap to its result (trapped_calls.h): who makes it
-// - the converted thread, its parked original, or the thread at home - and what has to be done about that. In
-// the handler of the trap.
+// One system call of the program in a session, from the trap to its result (trapped_calls.h). Decides whether
+// the converted thread, its parked original or the thread at home makes it, and does what that requires. Runs
+// in the handler of the trap.
 
 #include <time.h>
 #include <ucontext.h>
@@ -19,17 +19,18 @@ class TrappedCall {
  public:
   TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept;
 
-  // kMadeAtSite or the result. Not for rt_sigreturn.
+  // Returns the result or kMadeAtSite. Not for rt_sigreturn.
   long make() noexcept;
   [[noreturn]] void return_from_handler() noexcept;
 
-  // It was begun again as the session began.
+  // The call was restarted as the session began.
   void has_begun_before() noexcept {
     record_.begun_again_pc = 0;
     has_begun_ = true;
   }
 
-  // Before the handler returns: the thread may have changed over, and its mask is that of where it is.
+  // Must be called before the handler returns. The thread may have changed over, so the mask is that of where
+  // it is now.
   void end() noexcept;
 
  private:
@@ -57,9 +58,9 @@ class TrappedCall {
   uint64_t ends_at_ = 0;
   timespec time_left_{};
   bool has_begun_ = false;
-  uint32_t returns_before_;  // from handlers of the program's, before the call was begun for the first time
-  uint64_t mask_ = 0;          // of a call that waits with one
-  uint64_t converted_mask_;    // that the context has where a converted thread made the call
+  uint32_t returns_before_;    // from handlers of the program, before the call was first begun
+  uint64_t mask_ = 0;          // of a call that waits with another mask
+  uint64_t converted_mask_;    // the context has it if a converted thread made the call
   bool has_new_mask_ = false;  // the call has set it, at home
 };
 

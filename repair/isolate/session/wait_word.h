@@ -1,5 +1,5 @@
 #pragma once
-// Waiting for words in common memory to change, across the processes that have it. All calls are
+// Waits for words in shared memory to change, across the processes that map it. All calls are
 // async-signal-safe.
 
 #include <linux/futex.h>
@@ -14,7 +14,7 @@ namespace hpcrun {
 constexpr uint64_t kWaitShort = 200'000;  // ns
 constexpr uint64_t kWaitLong = 50'000'000;
 
-// Returns at the latest after the time given, and early for no reason at times.
+// Returns after the given time at the latest. May return early without a reason.
 template <typename Word>
 void wait_while(const std::atomic<Word>& word, Word value, uint64_t at_most_ns) noexcept {
   static_assert(sizeof(Word) == sizeof(uint32_t));
