@@ -1,10 +1,10 @@
 #pragma once
-// The repair plan of a run in the process that follows it: which of the modules that are loaded it means, and
-// which of its entries a calling context of the allocator is named by. Planned modules are told from others
-// by build ID, or by path where they have none.
+// The repair plan of a run, in the process that applies it. Determines which loaded modules the plan refers
+// to, and which of its entries match a calling context of the allocator. Modules are identified by build ID,
+// or by path if they have none.
 //
-// One for a process. Modules are announced and contexts looked up from any thread, without locks;
-// async-signal-safe.
+// One per process. Modules are announced and contexts looked up from any thread, without locks.
+// Async-signal-safe.
 
 #include <atomic>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace hpcrun {
 
-// Entries of the plan, a bit for each.
+// A set of plan entries, one bit each.
 struct PlanEntries {
   uint64_t words[kMostPlanEntries / 64];
 
@@ -28,7 +28,7 @@ struct PlanEntries {
   }
 };
 
-// A module as the runtime came to know it.
+// A module as the runtime found it.
 struct AnnouncedModule {
   uint16_t id;
   const char* path;
@@ -39,15 +39,15 @@ struct AnnouncedModule {
 
 class PlannedSites {
  public:
-  // `data` stays where it is. False: it is no plan.
+  // `data` must stay in place. Returns false if it is not a plan.
   bool start(const void* data, size_t bytes) noexcept { return check_repair_plan(data, bytes, plan_); }
 
-  // In a forked child: modules are announced anew.
+  // Must be called in a forked child, where modules are announced again.
   void forget_modules() noexcept;
 
   const PlanView& plan() const noexcept { return plan_; }
 
-  // Is the module one of the plan's?
+  // Returns true if the plan refers to the module.
   bool announce(const AnnouncedModule& module) noexcept;
 
   template <typename Visit>
@@ -55,10 +55,10 @@ class PlannedSites {
     for (uint32_t i = 0; i < plan_.entry_count; ++i) visit(plan_.entries[i]);
   }
 
-  // Where the entry's frame lies in memory; 0: its module is not loaded yet.
+  // Returns the address of the entry's frame in memory, or 0 if its module is not loaded yet.
   uint64_t address_of(const PlanEntry& entry, uint32_t frame) const noexcept;
 
-  // Those for allocations of this context, whatever their size. `frames`: innermost first.
+  // Finds the entries for allocations with this calling context, of any size. `frames`: innermost first.
   void match(const FrameKey* frames, uint32_t depth, PlanEntries& out) const noexcept;
 
  private:

@@ -43,7 +43,7 @@ void SharingJudge::take(const SharedAccess& access) noexcept {
   if (line->window != access.time_ns / kWindowNs || is_another_object(*line, access)) {
     close(*line);
     line->window = access.time_ns / kWindowNs;
-    is_another_object(*line, access);  // now it is known
+    is_another_object(*line, access);  // adds it, now that the line is closed
   }
   const auto offset = static_cast<uint8_t>(access.address % kLineBytes);
   const auto bytes = static_cast<uint8_t>(std::min<uint64_t>(access.bytes, kLineBytes - offset));
@@ -63,7 +63,8 @@ void SharingJudge::take(const SharedAccess& access) noexcept {
   }
 }
 
-// Who was seen there for certain lately. What samples alone tell of others is a guess.
+// True if the thread was certainly seen at the line lately. What samples alone show of other threads is a
+// guess.
 bool SharingJudge::is_credible(Line& line, const SharedAccess& access) noexcept {
   auto* const end = line.seen + line.seen_count;
   auto* known = std::find_if(line.seen, end, [&](const auto& one) { return one.thread == access.thread; });
@@ -78,7 +79,8 @@ bool SharingJudge::is_credible(Line& line, const SharedAccess& access) noexcept 
   return known != end && access.time_ns < known->time_ns + kSeenNs;
 }
 
-// What was allocated where another object was has nothing to do with that.
+// True if the object was allocated where another one was. Its accesses must not be combined with those of the
+// other.
 bool SharingJudge::is_another_object(Line& line, const SharedAccess& access) noexcept {
   if (!access.object) return false;
   for (uint32_t i = 0; i < line.object_count; ++i)
@@ -160,7 +162,7 @@ void SharingJudge::add_use(Site& site, const SharedAccess& access) noexcept {
                                  1};
 }
 
-// Of the older half, objects that one thread alone was seen at: no placement of them is worse than another.
+// Drops, from the older half, objects that only one thread was seen at: any placement suits them equally.
 void SharingJudge::make_room(Site& site) noexcept {
   const auto is_shared = [&site](const ObjectUse& use) {
     return std::any_of(site.uses, site.uses + site.use_count, [&use](const ObjectUse& other) {
@@ -174,7 +176,7 @@ void SharingJudge::make_room(Site& site) noexcept {
   site.is_full = kept > kMostUses * 3 / 4;
 }
 
-// As the line lies, it is one object, of which the spots are the uses.
+// Counts conflicts in the line as it lies, as one object whose uses are the spots.
 uint64_t SharingJudge::conflicts_in(const LineWindow& window) noexcept {
   uint32_t count = 0;
   for (const ThreadUse& use : window)
@@ -199,7 +201,7 @@ void SharingJudge::close(Line& line) noexcept {
   line.object_count = 0;
 }
 
-// Of the CPU time since.
+// Returns the tally's share of the CPU time since it began.
 double SharingJudge::share_of(const Tally& tally) const noexcept {
   const uint64_t total = total_ns_.load(std::memory_order_relaxed) - tally.total_before_ns;
   return static_cast<double>(tally.weight_ns) / static_cast<double>(std::max<uint64_t>(total, 1));
@@ -210,7 +212,7 @@ bool SharingJudge::is_significant(const Tally& tally, uint64_t least_conflicts) 
          share_of(tally) >= kLeastShare;
 }
 
-// With some more of what was seen.
+// True if the tally would be significant with somewhat more of the same.
 bool SharingJudge::may_be_significant(const Tally& tally) const noexcept {
   return tally.conflicts >= kLeastConflicts / 4 && is_false_sharing(tally.moves, kLeastMoves / 4) &&
          share_of(tally) >= kLeastShare / 2;
@@ -240,7 +242,7 @@ void SharingJudge::judge(uint64_t now_ns) noexcept {
     if (site.site) judge_site(site, now_ns);
 }
 
-// Whether the line is worth a change. Lines of one site are together, and of variables each.
+// Reports the line if it is worth a change. Lines of one site count together, those of variables separately.
 bool SharingJudge::judge_line(Line& line) noexcept {
   const bool is_shared =
       line.tally.conflicts > 0 && is_false_sharing(line.tally.moves, kLeastMoves) &&
@@ -259,8 +261,9 @@ bool SharingJudge::is_lasting(const Line& line, uint64_t now_ns) noexcept {
          now_ns < line.used_ns + kPageNs;
 }
 
-// As long as nothing was decided of the site, and where new allocations lie elsewhere until the old ones had
-// their time: what was seen by then does not count. A site of which there is no book stays undecided.
+// True while placement may still remove the line's false sharing: no decision on the site yet, or its new
+// allocations are placed elsewhere and the old ones have not had their time. What was seen by then does not
+// count. A site without an entry stays undecided.
 bool SharingJudge::is_left_to_placing(Line& line, uint64_t now_ns) noexcept {
   if (!host_.places_first || !line.owner || is_lasting(line, now_ns)) return false;
   const auto is_of_line = [&](const auto& one) { return one.site == line.owner; };
@@ -271,7 +274,7 @@ bool SharingJudge::is_left_to_placing(Line& line, uint64_t now_ns) noexcept {
   return true;
 }
 
-// The page of a line that is worth a change, with what else is known of it.
+// Reports the page of a line that is worth a change, with what else is known of the page.
 void SharingJudge::judge_page(const Line& of) noexcept {
   constexpr uint64_t kPage = 4096;
   PageVerdict verdict;
@@ -281,7 +284,7 @@ void SharingJudge::judge_page(const Line& of) noexcept {
     if (!line.address || line.address / kPage != of.address / kPage) continue;
     const Sharing sharing = hpcrun::verdict(line.tally.moves, kLeastMoves);
     verdict.has_locks |= line.has_locks;
-    // Counts however small its part is: threads that synchronise by plain loads and stores wait at such a
+    // Counts however small its share is: threads that synchronise by plain loads and stores wait at such a
     // word.
     verdict.has_true_sharing |= sharing == Sharing::True || sharing == Sharing::Mixed ||
                                 line.tally.moves.of_true_sharing() >= kLeastMoves;
@@ -297,7 +300,7 @@ void SharingJudge::judge_page(const Line& of) noexcept {
 }
 
 void SharingJudge::judge_site(Site& site, uint64_t now_ns) noexcept {
-  // What becomes of objects that are there to stay does not wait for it, and has nobody look at others later.
+  // The fate of lasting objects does not depend on the time, and does not need later observation.
   const bool has_lasting = host_.places_first && std::any_of(lines_, lines_ + kLines, [&](const Line& line) {
                              return line.address && line.owner == site.site && is_lasting(line, now_ns);
                            });

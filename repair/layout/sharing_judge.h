@@ -1,12 +1,12 @@
 #pragma once
-// Judges while the program runs what its threads share: the accesses that are reported of contended lines are
-// put together by line and by allocation site, and sixteen times a second what is falsely shared, and takes
-// a share of the CPU time that is worth it, is told to the host: lines, and sites with the placement that
-// keeps the threads apart. Goes by the same models as the analysis (hpcrun/model/cache_line.h, placement.h),
-// by less: a fixed number of lines and sites, the rest is left out.
+// Detects false sharing while the program runs. Collects reported accesses to contended lines by line and by
+// allocation site. Sixteen times a second it reports to the host the false sharing that costs a significant
+// share of CPU time: lines, and sites with the placement that separates the threads. Uses the analysis's
+// models (hpcrun/model/cache_line.h, placement.h) with a fixed number of lines and sites; the rest is
+// dropped.
 //
-// One for a process. Called in handlers, from any thread; who comes while another is at work is left out,
-// too. Async-signal-safe. Zeroed memory is a valid one that has no host.
+// One per process. Called in handlers, from any thread; an access that arrives while another thread is at
+// work is dropped, too. Async-signal-safe. Zeroed memory is a valid object without a host.
 
 #include <atomic>
 #include <cstdint>
@@ -19,97 +19,101 @@ namespace hpcrun {
 struct SharedAccess {
   uint64_t time_ns;  // CLOCK_MONOTONIC
   uint64_t address;
-  uint64_t weight_ns;  // CPU time that a sample stands for; 0: it was no sample
-  uint64_t object;     // of the allocation, a number that no other one has; 0: none that is known
-  uint64_t begin;      // where that begins
-  uint32_t site;       // where it was made; 0: not known
+  uint64_t weight_ns;  // CPU time that a sample stands for; 0: not a sample
+  uint64_t object;     // a unique number of the allocation; 0: not known
+  uint64_t begin;      // the start of the allocation
+  uint32_t site;       // the allocation site; 0: not known
   uint32_t thread;
   uint16_t bytes;
   AccessKind kind;
-  bool is_seen;    // by a breakpoint or hardware: the thread really is there
+  bool is_seen;    // by a breakpoint or hardware, so the thread is certain
   bool is_usable;  // bytes and kind are known
   bool is_locked;
 };
 
 struct SiteVerdict {
   uint32_t site = 0;
-  ChosenPlacement chosen;  // kAsAllocated: none helps
-  uint64_t conflicts = 0;  // accesses, as the objects lay
-  uint64_t line = 0;       // one of those where it was found
+  ChosenPlacement chosen;  // kAsAllocated: no placement helps
+  uint64_t conflicts = 0;  // accesses, with the objects where they lay
+  uint64_t line = 0;       // one of the lines where it was found
   bool has_locks = false;  // LOCK-prefixed accesses were among them
 };
 
-// A page on which lines are shared falsely enough for a change.
+// A page on which false sharing is significant enough for a change.
 struct PageVerdict {
   uint64_t page = 0;
-  uint32_t share_ppm = 0;         // of the CPU time, at these lines
-  bool is_allocation = false;     // what is shared there was allocated; otherwise that is not known
-  bool has_locks = false;         // LOCK-prefixed accesses were seen on the page,
-  bool has_true_sharing = false;  // or threads at the same bytes
+  uint32_t share_ppm = 0;         // of the CPU time, at the page's falsely shared lines
+  bool is_allocation = false;     // the shared data is an allocation; false if that is not known
+  bool has_locks = false;         // LOCK-prefixed accesses to the page were seen
+  bool has_true_sharing = false;  // threads used the same bytes
 };
 
 struct JudgeHost {
-  bool (*is_open)(uint32_t site) noexcept;  // nothing was decided of it
+  bool (*is_open)(uint32_t site) noexcept;  // no decision on it yet
   void (*settle)(const SiteVerdict& verdict) noexcept;
-  void (*share)(uint64_t line) noexcept;         // it is falsely shared
-  uint64_t (*align_of)(uint32_t site) noexcept;  // that the program asks for, as choose_placement() has it
-  // At every verdict, of lines that are known for kPageNs; null: nobody wants to know.
+  void (*share)(uint64_t line) noexcept;         // the line is falsely shared
+  uint64_t (*align_of)(uint32_t site) noexcept;  // the alignment that the program requests, as for
+                                                 // choose_placement()
+  // Called at every verdict for lines that have been known for kPageNs. May be null.
   void (*share_page)(const PageVerdict& verdict) noexcept;
-  // Allocations are placed where that helps: their pages are told of where it does not.
+  // Allocations are placed first, where that helps. share_page() is then called for the rest only.
   bool places_first = false;
 };
 
 class SharingJudge {
  public:
-  static constexpr uint64_t kVerdictNs = 62'500'000;      // between two
-  static constexpr uint64_t kSettleNs = 500'000'000;      // a site's placement is for good: not earlier,
-  static constexpr uint64_t kPlainNs = 120'000'000;       // but where much is lost, and alignment alone helps
+  static constexpr uint64_t kVerdictNs = 62'500'000;      // between verdicts
+  static constexpr uint64_t kSettleNs = 500'000'000;      // a site's placement is permanent, so it is not
+                                                          // chosen earlier,
+  static constexpr uint64_t kPlainNs = 120'000'000;       // except for alignment alone if much is lost
   static constexpr double kPlainShare = 0.1;              // of the CPU time
-  static constexpr uint64_t kPageNs = 250'000'000;        // what speaks against a page has so long to be seen
+  static constexpr uint64_t kPageNs = 250'000'000;        // in which evidence against a page may turn up
   static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
-  static constexpr uint64_t kLeastConflicts = 20;         // accesses: fewer tell too little of who uses what,
-  static constexpr uint64_t kPlainConflicts = 10;         // but for alignment alone
-  static constexpr uint64_t kPatienceNs = 4'000'000'000;  // what has told nothing by then is forgotten
-  // After that long, objects that lie as they did before their site was placed are gone, or stay: then their
-  // pages are told of.
+  static constexpr uint64_t kLeastConflicts = 20;         // accesses; fewer do not show which thread uses
+                                                          // what
+  static constexpr uint64_t kPlainConflicts = 10;         // for alignment alone
+  static constexpr uint64_t kPatienceNs = 4'000'000'000;  // a tally that has led to no verdict by then starts
+                                                          // over
+  // By then, objects from before their site's placement are freed or will stay, and share_page() is called
+  // for their pages.
   static constexpr uint64_t kPlacedNs = 1'000'000'000;
-  // Objects that were used for so long are there to stay: no placement of later ones helps them.
+  // Objects that were used this long stay. No placement of later objects helps them.
   static constexpr uint64_t kLastingNs = 200'000'000;
 
   void start(const JudgeHost& host) noexcept { host_ = host; }
 
-  // A sample of the program, wherever it is, stands for so much CPU time.
+  // Counts the CPU time that a sample of the program stands for, wherever it is.
   void note_time(uint64_t weight_ns) noexcept { total_ns_.fetch_add(weight_ns, std::memory_order_relaxed); }
 
   void note(const SharedAccess& access) noexcept;
 
-  // Whether, at the last verdict, lines or sites were shared falsely of which nothing was told yet, and that
-  // may be worth it.
+  // True if the latest verdict left lines or sites with false sharing that are undecided and may become
+  // significant.
   bool is_promising() const noexcept { return is_promising_.load(std::memory_order_relaxed); }
 
-  // Whether nothing is promising any more since a placement was chosen. Of what none helps more is to be
-  // seen: its report is all that there is.
+  // True if nothing is promising any more since a placement was chosen. If no placement helps, watching goes
+  // on, because the report is the only result.
   bool has_placed_all() const noexcept {
     return has_placed_.load(std::memory_order_relaxed) && !is_promising();
   }
 
-  // Accesses that came while another thread was at work.
+  // Counts accesses that arrived while another thread was at work.
   uint64_t dropped() const noexcept { return dropped_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr uint32_t kLines = 64;
-  static constexpr uint32_t kTries = 8;  // places that a line can be at
+  static constexpr uint32_t kTries = 8;  // entries that a line can have
   static constexpr uint32_t kSites = 16;
-  static constexpr uint32_t kMostUses = 256;  // of a site
-  static constexpr uint32_t kMostSeen = 8;    // threads at a line
+  static constexpr uint32_t kMostUses = 256;  // per site
+  static constexpr uint32_t kMostSeen = 8;    // threads per line
   static constexpr uint32_t kMostObjects = 4;
   static constexpr uint64_t kWindowNs = 100'000'000;
   static constexpr uint64_t kResolutionNs = 4'000'000;  // as in the analysis
-  static constexpr uint64_t kSeenNs = 3'000'000'000;    // a thread that was seen stays credible
-  static constexpr uint64_t kIdleNs = 1'000'000'000;    // after that a line's place is another's
+  static constexpr uint64_t kSeenNs = 3'000'000'000;    // how long a thread stays credible after it was seen
+  static constexpr uint64_t kIdleNs = 1'000'000'000;    // a line's entry is reused after that
   static constexpr double kLeastMoves = 4;
 
-  // Of a line or a site, since a time.
+  // What was counted for a line or a site since a point in time.
   struct Tally {
     uint64_t since_ns;
     uint64_t total_before_ns;
@@ -121,9 +125,9 @@ class SharingJudge {
   struct Line {
     uint64_t address;  // 0: free
     uint64_t last_ns;
-    uint64_t window;     // number of the open one
-    uint64_t weight_ns;  // in it
-    uint32_t owner;      // the site with most accesses in it, by majority vote
+    uint64_t window;     // number of the open window
+    uint64_t weight_ns;  // in the open window
+    uint32_t owner;      // the site with most accesses in the window, by majority vote
     uint32_t votes;
     uint32_t seen_count;
     uint32_t object_count;
@@ -137,11 +141,11 @@ class SharingJudge {
     struct Object {
       uint64_t begin, object;
     };
-    Object objects[kMostObjects];  // that the open window knows
+    Object objects[kMostObjects];  // that are known in the open window
     uint32_t lasting_count;
-    Object lasting[kMostObjects];  // over windows
-    uint64_t renewed_ns;           // when one that was not known was seen there last,
-    uint64_t used_ns;              // and any
+    Object lasting[kMostObjects];  // across windows
+    uint64_t renewed_ns;           // when an unknown object was last seen there
+    uint64_t used_ns;              // when any object was last seen there
     Tally tally;
     LineWindow accesses;
   };
@@ -180,7 +184,8 @@ class SharingJudge {
   JudgeHost host_;
   std::atomic<bool> is_busy_;
   std::atomic<bool> is_promising_;
-  std::atomic<bool> has_placed_;  // a site, since the last verdict at which something was promising
+  std::atomic<bool> has_placed_;  // a site was placed since the latest verdict at which something was
+                                  // promising
   std::atomic<uint64_t> total_ns_;
   std::atomic<uint64_t> dropped_;
   uint64_t next_verdict_ns_;
@@ -189,7 +194,7 @@ class SharingJudge {
   struct {
     uint32_t site;  // 0: free
     uint64_t time_ns;
-  } placed_[kSites];  // the last ones
+  } placed_[kSites];  // the latest ones
   uint32_t placed_count_;
   ObjectUse window_uses_[kMostLineThreads * kMostSpots];
 };

@@ -8,8 +8,8 @@ namespace hpcrun {
 
 namespace {
 
-// __kind of the C library's mutexes (glibc 2.18 on): what they do when a thread takes one that it has, and
-// above that what else is special about them.
+// Bits of __kind of the C library's mutexes (glibc 2.18 on). The low bits say what happens if a thread takes
+// a mutex that it already has, the others are special properties.
 constexpr int kWhenTakenAgain = 3;
 constexpr int kRobust = 16;
 constexpr int kInheritsPriority = 32;
@@ -31,7 +31,7 @@ bool may_be_moved(int kind, LockDeclined& reason) noexcept {
 
 using Fields = __pthread_mutex_s;
 
-// As the mutex is that one thread has and nobody waits for.
+// Sets the shadow to the state of the mutex: one thread has it and none waits.
 void lock_alike(Fields& shadow, const Fields& mutex) noexcept {
   shadow.__lock = 1;
   shadow.__count = mutex.__count;
@@ -43,9 +43,9 @@ void lock_alike(Fields& shadow, const Fields& mutex) noexcept {
   shadow.__list = {};
 }
 
-// Of a lock that was not made for other processes what they would do without us is wrong, but happens to work
-// where nobody waits. The kernel maps the same memory a second time only if it is shared (mremap(2), Linux
-// 4.14).
+// Using a lock in several processes that was not created for that is an error, but happens to work without
+// prof if no thread waits. The kernel maps the same memory a second time only if it is shared (mremap(2),
+// Linux 4.14).
 bool lies_in_shared_memory(const void* lock) noexcept {
   constexpr uintptr_t kPage = 4096;
   const auto page = static_cast<long>(reinterpret_cast<uintptr_t>(lock) & ~(kPage - 1));
@@ -55,12 +55,12 @@ bool lies_in_shared_memory(const void* lock) noexcept {
   return true;
 }
 
-// Memory may become the threads' own to share (repair/isolate) between a question and the next.
+// Asks is_own() twice, because memory may be made common by repair/isolate between two checks.
 bool is_shared(const void* lock, const LockRepair& repair) noexcept {
   return !repair.is_own(lock) && lies_in_shared_memory(lock) && !repair.is_own(lock);
 }
 
-// The same again would be found at each call, by a system call.
+// Each later call would make a system call with the same result.
 void leave_for_good(const void* lock, LockDeclined reason, const LockRepair& repair) noexcept {
   decline_move(lock, reason, repair);
   shadow_table.leave(lock);
@@ -95,15 +95,15 @@ void move_mutex(pthread_mutex_t* mutex, const LockRepair& repair, MutexCall unlo
   if (!shadow) return;
   lock_alike(shadow->mutex.__data, fields);
   shadow->original.store(mutex, std::memory_order_relaxed);
-  // Whoever has it several times has the original once, to release it at once.
+  // A thread that has it several times has the original once, and releases it at once.
   if ((fields.__kind & kWhenTakenAgain) == PTHREAD_MUTEX_RECURSIVE_NP) fields.__count = 1;
   lead_to(mutex, shadow);
   unlock(mutex);
   repair.moved(mutex);
 }
 
-// A mutex is in use while a thread has it, or waits at a condition with it: of those that wait since before
-// the move the original knows.
+// A mutex is in use while a thread has it, or waits at a condition with it. The original counts those that
+// have waited since before the move.
 int destroy_mutex(pthread_mutex_t* mutex, MutexCall destroy) noexcept {
   const pthread_mutex_t* const shadow = moved_to(mutex);
   if (!shadow) return destroy(mutex);

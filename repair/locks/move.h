@@ -1,23 +1,21 @@
 #pragma once
-// Gives locks that lie on contended cache lines lines of their own, while the program runs: the indirection
-// of synchronisation objects of TMI (sections 3.2 and 4.3), by which alone locks that lie side by side stop
-// to disturb each other.
+// Moves locks on contended cache lines to lines of their own while the program runs: TMI's indirection of
+// synchronisation objects (sections 3.2 and 4.3). This alone removes false sharing between adjacent locks.
 //
-// A mutex is moved by a thread that has just got it, a read-write lock (move_read_write.h) by one that has
-// just got it for writing. While it has it, nobody else does anything to the mutex but wait for it: so a
-// shadow becomes locked as the mutex is, the way to it is published, and the mutex is released, which wakes
-// who waits. From then on the mutex says nothing but where its shadow is, and its line is only read. The
-// rules that whoever stands in front of the C library has to follow:
+// A mutex is moved by a thread that has just taken it, a read-write lock (move_read_write.h) by one that has
+// just taken it for writing. Meanwhile other threads only wait for the mutex. The thread locks a shadow in
+// the same way, publishes its address, and releases the mutex, which wakes the waiters. From then on the
+// mutex only holds the address of its shadow, and its line is only read. Code that interposes on the C
+// library must follow two rules:
 //
-// 1. Before each call that takes a mutex it asks where that was moved to (moved_to()), and gives the C
-// library
-//    the shadow in its place. Nobody ever moves a mutex back.
-// 2. A thread that got a mutex in its original place looks again: if it was moved meanwhile, the thread
-//    releases the original, and takes the shadow (take_mutex(), settle_mutex()).
+// 1. Before each call that takes a mutex it calls moved_to(), and passes the shadow to the C library if there
+//    is one. A mutex is never moved back.
+// 2. A thread that took a mutex in its original place checks again: if the mutex was moved meanwhile, the
+//    thread releases the original and takes the shadow (take_mutex(), settle_mutex()).
 //
-// The shadow is of the same kind, so that each call on it gives the same result, error or not. All functions
-// may be called from any thread, keep errno, and are async-signal-safe but for the program's own rules about
-// locks.
+// The shadow is of the same kind, so each call on it has the same result, error or not. All functions may be
+// called from any thread and preserve errno. They are async-signal-safe as far as the program's own use of
+// the lock is.
 
 #include <pthread.h>
 
@@ -29,7 +27,7 @@ namespace hpcrun {
 
 using MutexCall = int (*)(pthread_mutex_t*);
 
-// nullptr: the mutex is where it was made.
+// Returns the shadow, or nullptr if the mutex is in its original place.
 inline pthread_mutex_t* moved_to(const pthread_mutex_t* mutex) noexcept {
   ShadowLock* const shadow = shadow_table.find(mutex);
   return shadow ? &shadow->mutex : nullptr;
@@ -39,21 +37,21 @@ inline pthread_mutex_t* wherever(pthread_mutex_t* mutex) noexcept {
   return shadow ? shadow : mutex;
 }
 
-// The calling thread has the mutex in its original place, and has it afterwards, perhaps moved. `unlock` is
-// the C library's.
+// Moves the mutex if possible. The calling thread has it in its original place, and still has it afterwards.
+// `unlock` is the C library's.
 void move_mutex(pthread_mutex_t* mutex, const LockRepair& repair, MutexCall unlock) noexcept;
 
-// A lock that would have been moved stays.
+// Reports, once for each lock, that the lock is not moved.
 void decline_move(const volatile void* lock, LockDeclined reason, const LockRepair& repair) noexcept;
 
-// What to move the lock to, which the calling thread has, alone; nullptr: it stays, because there are too
-// many, or it lies in memory that other processes may have as well, who do not know the way.
+// Returns the shadow to move the lock to, which only the calling thread has. Returns nullptr if the lock
+// stays: there are too many, or other processes may map its memory and would not find the shadow.
 ShadowLock* take_shadow(const void* lock, const LockRepair& repair) noexcept;
 
-// From now on the lock leads there; nullptr: nowhere.
+// Publishes the shadow as the lock's; nullptr: none.
 void lead_to(void* lock, const ShadowLock* shadow) noexcept;
 
-// `bytes` of it are written where it is taken and released.
+// Checks the `bytes` bytes of the lock that taking and releasing it writes.
 inline bool lies_on_contended_line(const volatile void* lock, uint32_t bytes,
                                    const LockRepair& repair) noexcept {
   const auto first = reinterpret_cast<uint64_t>(lock);
@@ -64,10 +62,10 @@ inline bool lies_on_contended_line(const volatile void* lock, uint32_t bytes,
   return repair.lines->holds(first) || (first / kLineBytes != last / kLineBytes && repair.lines->holds(last));
 }
 
-// What the C library writes of a mutex that it takes and releases.
+// The size that the C library writes of a mutex when it takes and releases it.
 constexpr uint32_t kMutexBytesWritten = offsetof(pthread_mutex_t, __data.__kind);
 
-// Of a mutex that the thread got in its original place: whether settle_mutex() has anything to do.
+// True if settle_mutex() has anything to do for a mutex that the thread took in its original place.
 inline bool is_to_be_settled(const pthread_mutex_t* mutex, const SyncSwitches& switches) noexcept {
   if (shadow_address(mutex)) [[unlikely]]
     return true;
@@ -75,8 +73,8 @@ inline bool is_to_be_settled(const pthread_mutex_t* mutex, const SyncSwitches& s
   return repair && lies_on_contended_line(mutex, kMutexBytesWritten, *repair);
 }
 
-// The C library has given the thread the mutex in its original place. take(shadow) calls the C library once
-// more where that is needed; 0: the thread has it.
+// Called after the C library has given the thread the mutex in its original place. Calls take(shadow), which
+// calls the C library, if the mutex was moved meanwhile. Returns 0 if the thread has the mutex.
 template <typename Take>
 inline int settle_mutex(pthread_mutex_t* mutex, const SyncSwitches& switches, MutexCall unlock,
                         Take take) noexcept {
@@ -90,7 +88,8 @@ inline int settle_mutex(pthread_mutex_t* mutex, const SyncSwitches& switches, Mu
   return 0;
 }
 
-// take(mutex or shadow) calls the C library; 0: the thread has it. Its result is the program's.
+// Calls take(mutex or shadow), which calls the C library. Returns the program's result; 0: the thread has the
+// mutex.
 template <typename Take>
 inline int take_mutex(pthread_mutex_t* mutex, const SyncSwitches& switches, MutexCall unlock,
                       Take take) noexcept {
@@ -99,8 +98,8 @@ inline int take_mutex(pthread_mutex_t* mutex, const SyncSwitches& switches, Mute
   return settle_mutex(mutex, switches, unlock, take);
 }
 
-// The C library's pthread_mutex_destroy() of a mutex wherever it is. `destroy` is the C library's. What is
-// left in its place is no moved mutex.
+// Calls the C library's pthread_mutex_destroy(), `destroy`, for a mutex wherever it is. Afterwards the
+// original place holds no moved mutex.
 int destroy_mutex(pthread_mutex_t* mutex, MutexCall destroy) noexcept;
 
 }  // namespace hpcrun

@@ -8,8 +8,8 @@ void move_read_write_lock(pthread_rwlock_t* lock, const LockRepair& repair,
   ShadowLock* const shadow = take_shadow(lock, repair);
   if (!shadow) return;
   shadow->read_write = PTHREAD_RWLOCK_INITIALIZER;
-  shadow->read_write.__data.__flags = lock->__data.__flags;  // whom it prefers
-  calls.try_to_write(&shadow->read_write);                   // nobody else knows of it
+  shadow->read_write.__data.__flags = lock->__data.__flags;  // readers or writers preferred
+  calls.try_to_write(&shadow->read_write);                   // succeeds: no other thread has its address
   shadow->original.store(lock, std::memory_order_relaxed);
   lead_to(lock, shadow);
   calls.unlock(lock);

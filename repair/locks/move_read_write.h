@@ -1,10 +1,13 @@
 #pragma once
-// Moves read-write locks as move.h does mutexes. Only a thread that has one for writing has it alone, so
-// these alone move: a lock that is never written to stays. Whoever got the lock in its original place, to
-// read or to write, looks again, gives it back and takes the shadow where it was moved meanwhile; since no
+// Moves read-write locks as move.h moves mutexes. Only a thread that has one for writing has it alone, so
+// only such a thread moves it, and a lock that is never written stays. A thread that took the lock in its
+// original place, for reading or writing, checks again. If the lock was moved meanwhile, it releases the
+// original and takes the shadow. No reader had the lock at the move, so no thread releases what it did not
+// take.
 // reader had it at that moment, none ever releases what it did not take.
-//
-// A thread that moved a lock had it for writing as it did, so that whoever asks for the original without
+// A thread may try the original without waiting and find another one there that is about to leave it. It gets
+// EBUSY, which is the result it would have had then, because the thread that moved the lock had it for
+// writing.
 // waiting, and finds a passer-by there, gets the answer that it would have had then: EBUSY.
 
 #include <pthread.h>
@@ -13,13 +16,13 @@
 
 namespace hpcrun {
 
-// The C library's.
+// The C library's functions.
 struct ReadWriteCalls {
   int (*try_to_write)(pthread_rwlock_t*);
   int (*unlock)(pthread_rwlock_t*);
 };
 
-// nullptr: the lock is where it was made.
+// Returns the shadow, or nullptr if the lock is in its original place.
 inline pthread_rwlock_t* moved_to(const pthread_rwlock_t* lock) noexcept {
   ShadowLock* const shadow = shadow_table.find(lock);
   return shadow ? &shadow->read_write : nullptr;
@@ -29,14 +32,16 @@ inline pthread_rwlock_t* wherever(pthread_rwlock_t* lock) noexcept {
   return shadow ? shadow : lock;
 }
 
-// The calling thread has the lock for writing in its original place, and has it afterwards, perhaps moved.
+// Moves the lock if possible. The calling thread has it for writing in its original place, and still has it
+// afterwards.
 void move_read_write_lock(pthread_rwlock_t* lock, const LockRepair& repair,
                           const ReadWriteCalls& calls) noexcept;
 
-// What the C library writes of a lock that it takes and releases.
+// The size that the C library writes of a lock when it takes and releases it.
 constexpr uint32_t kReadWriteBytesWritten = offsetof(pthread_rwlock_t, __data.__shared);
 
-// take(lock or shadow) calls the C library; 0: the thread has it. Its result is the program's.
+// Calls take(lock or shadow), which calls the C library. Returns the program's result; 0: the thread has the
+// lock.
 template <typename Take>
 inline int take_to_read(pthread_rwlock_t* lock, const ReadWriteCalls& calls, Take take) noexcept {
   if (pthread_rwlock_t* const shadow = moved_to(lock)) return take(shadow);
@@ -63,8 +68,8 @@ inline int take_to_write(pthread_rwlock_t* lock, const SyncSwitches& switches, c
   return 0;
 }
 
-// The C library's pthread_rwlock_destroy() of a lock wherever it is. `destroy` is the C library's. What is
-// left in its place is no moved lock.
+// Calls the C library's pthread_rwlock_destroy(), `destroy`, for a lock wherever it is. Afterwards the
+// original place holds no moved lock.
 int destroy_read_write_lock(pthread_rwlock_t* lock, int (*destroy)(pthread_rwlock_t*)) noexcept;
 
 }  // namespace hpcrun

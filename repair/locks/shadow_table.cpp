@@ -36,7 +36,8 @@ ShadowLock* ShadowTable::take(const void* lock) noexcept {
   return shadow;
 }
 
-// Asked at each call: what is known already is only read, lest all who take the lock meet at its place.
+// Called at each lock operation, so a known result is only read. Otherwise all threads that take the lock
+// would contend for its entry.
 bool ShadowTable::is_first_refusal(const volatile void* lock) noexcept {
   Place* const place = place_of(lock);
   uint32_t known = kUnknown;

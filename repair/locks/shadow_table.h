@@ -1,9 +1,9 @@
 #pragma once
-// The lines that locks are moved to, and which of them each address has: for ever, so that a lock that is
-// made anew in the same place, and moved again, takes no other, and nobody who is late finds memory that is
-// gone. Of fixed size, in the library's own memory, of which the kernel gives what is used; a forked child
-// has a copy, as it has of the locks. Lock-free; any thread may call anything at any time;
-// async-signal-safe.
+// The cache lines that locks are moved to, and the line of each lock's address. The assignment is permanent:
+// a lock that is created again at the same address and moved again gets the same line, and a late thread
+// never finds freed memory. The table has a fixed size and lies in the library's own memory, of which the
+// kernel provides what is used. A forked child has a copy, as of the locks. Lock-free and async-signal-safe;
+// any thread may call anything at any time.
 
 #include <atomic>
 #include <cstdint>
@@ -14,33 +14,34 @@ namespace hpcrun {
 
 class ShadowTable {
  public:
-  static constexpr uint32_t kMostShadows = 16 * 1024;  // a MiB
+  static constexpr uint32_t kMostShadows = 16 * 1024;  // 1 MiB in all
 
-  // The one that the lock, a mutex or a read-write lock, was moved to; nullptr: none.
+  // Returns the shadow of a mutex or a read-write lock, or nullptr if it was not moved.
   ShadowLock* find(const void* lock) noexcept {
     const uintptr_t address = shadow_address(lock);
     if (address == 0) [[likely]]
       return nullptr;
     const uintptr_t offset = address - reinterpret_cast<uintptr_t>(shadows_);
     if (offset >= sizeof shadows_ || offset % sizeof(ShadowLock) != 0) return nullptr;
-    // By the address as it was read: whoever takes the lock waits for it.
+    // Computed from the address that was read, because taking the lock depends on that load only.
     auto* const shadow = reinterpret_cast<ShadowLock*>(address);
     return shadow->original.load(std::memory_order_relaxed) == lock ? shadow : nullptr;
   }
 
-  // What to move the lock to, which the calling thread has, alone; nullptr: there are too many.
+  // Returns a shadow to move the lock to, which only the calling thread has, or nullptr if there are too
+  // many.
   ShadowLock* take(const void* lock) noexcept;
 
-  // True the first time for a lock that has no shadow; false where there is no room to remember it.
+  // True the first time for a lock without a shadow. False if there is no room to remember it.
   bool is_first_refusal(const volatile void* lock) noexcept;
 
-  // What is at the address stays there for good, whatever becomes of it; is_left(): it was left, or there is
-  // no room to remember anything of it.
+  // leave() marks the lock at the address as one that is never moved, whatever becomes of it. is_left() is
+  // true if it was marked, or if there is no room to remember it.
   void leave(const void* lock) noexcept;
   bool is_left(const void* lock) noexcept;
 
  private:
-  static constexpr uint32_t kPlaces = 4 * kMostShadows;  // for those that were refused, too
+  static constexpr uint32_t kPlaces = 4 * kMostShadows;  // including refused locks
   static constexpr uint32_t kMostProbes = 64;
   static constexpr uint32_t kUnknown = 0;
   static constexpr uint32_t kRefused = UINT32_MAX;
