@@ -1,5 +1,6 @@
 #pragma once
-// In the window's tool bar while two runs are compared: with what, how, and the way back.
+// Part of the window's tool bar while two runs are compared: the name of the other run, how they are
+// compared, and a button that ends the comparison.
 
 #include <QCheckBox>
 #include <QLabel>
@@ -16,11 +17,11 @@ class ComparisonBar : public QWidget {
  public:
   explicit ComparisonBar(QWidget* parent = nullptr);
 
-  // nullptr: none is open. The document outlives this, or another one is shown first.
+  // nullptr: no document is open. The document must outlive this object or its replacement by another one.
   void show_document(Document* document);
 
  signals:
-  // There is a comparison, or none any more.
+  // Emitted when a comparison begins or ends.
   void shown(bool is_shown);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The page diff: what takes more and what less than in the run that is compared, as sentences with links to
-// the rows of other pages.
+// The page "diff": what costs more and what costs less in the compared run, in sentences with links to rows
+// on other pages.
 
 #include <QTextBrowser>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What two compared runs are called where their whole paths would hide what differs.
+// Short names of two compared runs, without the common parts of their paths.
 
 #include <QString>
 #include <filesystem>
@@ -10,8 +10,8 @@ struct RunNames {
   QString opened, other;
 };
 
-// The last folders of their paths, as many as tell them apart; a database in a folder of measurements is
-// named as that.
+// Returns the last folders of the paths, as many as distinguish them. A database in a measurement directory
+// has the name of that directory.
 RunNames names_of(const std::filesystem::path& opened, const std::filesystem::path& other);
 
 }  // namespace prof::viewer

@@ -1,7 +1,7 @@
 #pragma once
-// The opened database and what of it is chosen: which time, which threads, which metrics. Every page shows
-// the same choice, and learns by signals that it changed. Lives in the window's thread; nothing of it blocks
-// for longer than a repaint.
+// The opened database and the selection from it: a time range, threads, a metric. Every page shows the same
+// selection and receives signals when it changes. Lives in the window's thread; nothing in it blocks for
+// longer than a repaint.
 
 #include <QObject>
 #include <QString>
@@ -22,7 +22,7 @@ class Traces;
 struct OtherRun;
 struct PreparedTree;
 
-// A database as it is opened, with all threads chosen.
+// A database as it was opened, with all threads selected.
 struct OpenedDatabase {
   std::filesystem::path directory;
   std::shared_ptr<const Database> database;
@@ -30,13 +30,13 @@ struct OpenedDatabase {
   std::shared_ptr<const CallTree> tree;
 };
 
-// Reads it, which takes seconds for millions of contexts. For any thread. Throws DatabaseError.
+// Reads the database, which takes seconds for millions of contexts. From any thread. Throws DatabaseError.
 OpenedDatabase open_database(const std::filesystem::path& directory);
 
-// How the opened run and the one that it is compared with are shown.
+// How the opened run and the compared run are shown.
 struct Comparing {
-  bool same_total = false;       // the other run's costs are scaled to the opened one's totals
-  bool is_other_before = false;  // else the opened run is the one before
+  bool same_total = false;       // scale the other run's costs to the opened one's totals
+  bool is_other_before = false;  // otherwise the opened run is the one before
 
   bool operator==(const Comparing&) const = default;
 };
@@ -46,81 +46,82 @@ class Document : public QObject {
 
  public:
   explicit Document(OpenedDatabase opened);
-  // Reads the database first. Throws DatabaseError.
+  // Reads the database. Throws DatabaseError.
   explicit Document(const std::filesystem::path& directory) : Document(open_database(directory)) {}
   ~Document() override;
 
   const std::filesystem::path& directory() const { return directory_; }
-  // As it was opened: who was measured, records of the run and traces. Values, metrics and names that pages
-  // show are those of tree().database, which may be another one.
+  // The database as it was opened: threads, records of the run and traces. The values, metrics and names that
+  // pages show are those of tree().database, which may be another one.
   const Database& database() const { return *database_; }
   const RunSummary& run() const { return run_; }
-  // Mapped when they are first asked for. Throws DatabaseError.
+  // Maps the traces at the first call. Throws DatabaseError.
   Traces& traces();
 
-  // What pages show: what the chosen threads spent in each call path, of all metrics that tree().database
-  // has. That has the contexts, files, modules and profiles of database() under the same indices, but may
-  // have others behind them, and other functions, metrics and values.
+  // The tree that pages show: the cost of each call path in the selected threads, for all metrics of
+  // tree().database. That database has the contexts, files, modules and profiles of database() under the same
+  // indices. It may have more of them after these, and other functions, metrics and values.
   const CallTree& tree() const { return *tree_; }
-  // The same, for what computes in the background: stays as it is when another one takes its place, and must
-  // be gone before the document's end, which deletes the document's children first.
+  // The same for background computations. The tree does not change when another one replaces it. It must be
+  // released before the document is destroyed, which deletes the document's children first.
   std::shared_ptr<const CallTree> shared_tree() const { return tree_; }
-  // The chosen threads' as it was measured, of database(), whatever tree() shows: what findings, records of
-  // the run and traces are about.
+  // The measured tree of the selected threads, from database(), whatever tree() shows. Findings, records of
+  // the run and traces refer to it.
   const CallTree& measured_tree() const { return *measured_tree_; }
   std::shared_ptr<const CallTree> shared_measured_tree() const { return measured_tree_; }
-  // The position in tree().selection.metrics that pages show first.
+  // The position in tree().selection.metrics of the metric that pages show first.
   size_t metric() const { return metric_; }
-  // Indices into the profiles of database(), rising.
+  // Indices into the profiles of database(), ascending.
   const std::vector<uint32_t>& threads() const { return threads_; }
   bool has_all_threads() const { return threads_.size() == database().profiles.size(); }
 
-  // The time that tree() is of, by the traces; nothing: all of the run, as it was measured.
+  // The time range of tree(), from the traces; empty for the whole run, as it was measured.
   const std::optional<TimeRange>& chosen_time() const { return chosen_time_; }
-  // "1.500 s to 2.250 s (750 ms)", from where traces begin; empty for all of the run.
+  // Returns "1.500 s to 2.250 s (750 ms)", from the start of the traces; empty for the whole run.
   QString chosen_time_in_words() const;
-  // True while the traces are being indexed: tree() is of all of the run until then.
+  // True while the traces are being indexed. Until then tree() covers the whole run.
   bool is_time_awaited() const { return chosen_time_ && !timed_; }
 
-  // What of the traces is in front: nothing for all the time, and for the innermost frames.
+  // The part of the traces that is shown. Empty for the whole time, and for the innermost frames.
   const std::optional<TimeRange>& shown_time() const { return shown_time_; }
   std::optional<uint32_t> depth() const { return depth_; }
 
-  // Each emits the signal below, where it changes anything.
+  // Each emits the signal below if it changes anything.
   void choose_metric(size_t position);
   void choose_threads(std::vector<uint32_t> profiles);
   void choose_all_threads();
   void merge_recursion(bool is_merged);
-  // All of tree() is of that time then, and has the metrics of timed_database() alone. Waits for the index
-  // of the traces where there is none yet. Nothing happens where there are no traces. Throws DatabaseError.
+  // tree() then covers that time only, and has only the metrics of timed_database(). Waits for the index of
+  // the traces if there is none yet. Does nothing without traces. Throws DatabaseError.
   void choose_time(std::optional<TimeRange> range);
   void show_time(std::optional<TimeRange> range);
   void choose_depth(std::optional<uint32_t> depth);
   bool is_recursion_merged() const { return merges_; }
 
-  // The tree becomes that of both runs (CallTree::compared), of all the time: where one is chosen that choice
-  // ends, and choosing one ends the comparison. A tree that was made ahead is taken where it is still the one
-  // that is wanted.
+  // Makes tree() the tree of both runs (CallTree::compared), over the whole time. It ends a selection of
+  // time, and selecting a time ends the comparison. `prepared` is used if it is still the tree that is
+  // needed.
   void compare_with(std::shared_ptr<const OtherRun> other, const Comparing& how = {},
                     const PreparedTree* prepared = nullptr);
-  // The tree becomes that of the opened run again.
+  // Makes tree() the tree of the opened run again.
   void end_comparison() { compare_with(nullptr); }
   void choose_comparing(const Comparing& how);
-  // nullptr: the opened run is not compared.
+  // Returns nullptr if the opened run is not compared.
   const OtherRun* other_run() const { return other_.get(); }
   const Comparing& comparing() const { return comparing_; }
-  // Where copies of this file of tree().database are: in which of the compared databases.
+  // Returns which of the compared databases has the copy of this file of tree().database.
   const std::filesystem::path& directory_of_file(uint32_t file) const;
 
-  // Where the user goes, from any page.
+  // Requests to go elsewhere, from any page.
   void ask_for_page(const QString& id) { emit page_asked(id); }
   void ask_for_source(uint32_t file, uint32_t line) { emit source_asked(file, line); }
   void ask_for_function(uint32_t frame) { emit function_asked(frame); }
-  // The one that costs most, where several have the name. Nothing happens where tree() has none.
+  // Goes to the function with that name, the most expensive one if there are several. Does nothing if tree()
+  // has none.
   void ask_for_function(const std::string& name);
-  // Whether tree() has costs of one with this name.
+  // True if tree() has costs of a function with this name.
   bool has_function(const std::string& name) const;
-  // The timeline, and there that time.
+  // Goes to that time in the timeline.
   void ask_for_moment(const Moment& moment) {
     emit page_asked("timeline");
     emit moment_asked(moment);
@@ -132,22 +133,22 @@ class Document : public QObject {
   }
 
  signals:
-  // tree() will be another one: the last time to say what its nodes are.
+  // Emitted before tree() changes: the last chance to look at its nodes.
   void tree_will_change();
-  // tree() is another one: nodes and frames of the one before mean nothing any more.
+  // Emitted after tree() has changed: nodes and frames of the previous tree are invalid.
   void tree_changed();
   void metric_changed();
-  // Before tree() is of it.
+  // Emitted before tree() covers the new time.
   void chosen_time_changed();
-  // It could not be, and all of the run is chosen again; why is a line.
+  // Emitted if selecting a time failed, and the whole run is selected again. `why` is one line.
   void time_not_chosen(const QString& why);
   void shown_time_changed();
   void depth_changed();
-  // other_run() or comparing() is another one; tree_changed() came before.
+  // Emitted after other_run() or comparing() has changed, and after tree_changed().
   void comparison_changed();
   // `file` is an index into the files of tree().database.
   void source_asked(uint32_t file, uint32_t line);
-  // `frame` is an index into CallTree::frames: pages that show functions choose it.
+  // `frame` is an index into CallTree::frames. Pages that show functions select it.
   void function_asked(uint32_t frame);
   void page_asked(const QString& id);
   void moment_asked(const Moment& moment);
@@ -156,10 +157,10 @@ class Document : public QObject {
 
  private:
   std::shared_ptr<const CallTree> tree_of(std::shared_ptr<const Database> database) const;
-  // tree_ anew, by what is chosen.
+  // Replaces tree_ by the tree of the current selection.
   void take_tree(const PreparedTree* prepared);
   std::shared_ptr<const CallTree> tree_of_both(const PreparedTree* prepared) const;
-  // Of what can no longer be read all stays as it was.
+  // Leaves everything unchanged if the data can no longer be read.
   template <typename Choice>
   void rebuild_with(Choice& choice, Choice chosen);
   void rebuild();
@@ -172,8 +173,8 @@ class Document : public QObject {
   std::unique_ptr<Traces> traces_;
   std::shared_ptr<const CallTree> measured_tree_, tree_;
   std::optional<TimeRange> chosen_time_;
-  std::shared_ptr<const Database> timed_;  // of the chosen time, once that is known
-  std::string measured_metric_;            // that was chosen last of those of measured_tree_
+  std::shared_ptr<const Database> timed_;  // of the selected time, once it is known
+  std::string measured_metric_;            // the metric of measured_tree_ that was selected last
   std::vector<uint32_t> threads_;
   size_t metric_ = 0;
   std::optional<TimeRange> shown_time_;

@@ -18,21 +18,23 @@ struct OtherRun {
   std::unique_ptr<const MatchedDatabases> both;  // the opened one is the first
 };
 
-// `opened` outlives the result. Throws DatabaseError; nullptr where it was given up.
+// `opened` must outlive the result. Returns nullptr if it was cancelled. Throws DatabaseError.
 std::shared_ptr<const OtherRun> read_other_run(const Database& opened, const std::filesystem::path& directory,
                                                const MatchProgress& progress = {});
 
-// The tree of both, with the threads that `measured`, the opened run's tree, has. Keeps the other run.
+// Returns the tree of both runs, with the threads of `measured`, the opened run's tree. The tree keeps the
+// other run alive.
 std::shared_ptr<const CallTree> compare_runs(std::shared_ptr<const OtherRun> other, const CallTree& measured,
                                              const ComparisonOptions& options);
 
-// A tree that was made ahead, and what it is valid for.
+// A tree that was computed in advance, and the options for which it is valid.
 struct PreparedTree {
   std::shared_ptr<const CallTree> tree, measured;
   ComparisonOptions options;
 };
 
-// Reads one in a thread of its own. Lives in the window's thread; ends with the thread, which it stops.
+// Reads one in a thread of its own. Lives in the window's thread. Its destructor stops the reading thread and
+// waits for it.
 class OtherRunReader : public QObject {
   Q_OBJECT
 
@@ -40,14 +42,14 @@ class OtherRunReader : public QObject {
   explicit OtherRunReader(QObject* parent = nullptr) : QObject(parent) {}
   ~OtherRunReader() override;
 
-  // Once. `opened` outlives this; a tree of both is made for `measured`.
+  // Must be called once. `opened` must outlive this object. Also computes a tree of both for `measured`.
   void start(const Database& opened, std::shared_ptr<const CallTree> measured, ComparisonOptions options,
              const std::filesystem::path& directory);
   void cancel() { is_cancelled_ = true; }
 
  signals:
   void progressed(double share);  // 0..1
-  // What result() has; nothing is there where it failed: then `why` is a line, for cancelled ones empty.
+  // result() is now available, unless reading failed. Then `why` is one line, or empty if it was cancelled.
   void finished(const QString& why);
 
  public:
@@ -58,7 +60,7 @@ class OtherRunReader : public QObject {
   QString read(const Database& opened, const std::filesystem::path& directory);
 
   std::atomic<bool> is_cancelled_ = false;
-  std::shared_ptr<const OtherRun> result_;  // the thread's until it ends
+  std::shared_ptr<const OtherRun> result_;  // owned by the thread until it ends
   PreparedTree prepared_;
   std::jthread thread_;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Files that the user named for a picture or a table.
+// Writes files that the user named for a picture or a table.
 
 #include <QIODevice>
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace prof::viewer {
 
-// Lets `write` write the file, which has its name when all is written (NamedOutput); "-" is standard output.
-// Throws std::runtime_error, with one line.
+// Calls `write` to write the file. It gets its name when it is complete (NamedOutput). "-" is standard
+// output. Throws std::runtime_error with a one-line message.
 void write_to(const std::filesystem::path& file, const std::function<void(QIODevice&)>& write);
 
 }  // namespace prof::viewer

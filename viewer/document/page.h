@@ -1,5 +1,5 @@
 #pragma once
-// One of the window's views of the document: a widget that shows something of the chosen time and threads.
+// A view of the document in the window: a widget that shows the selected time and threads.
 
 #include <QString>
 #include <QWidget>
@@ -11,7 +11,7 @@ class QAbstractItemView;
 
 namespace prof::viewer {
 
-// "Left, Right": "the bar before, the next one".
+// Example: {"Left, Right", "the bar before, the next one"}.
 struct PageKey {
   QString keys, what;
 };
@@ -20,26 +20,27 @@ class Page : public QWidget {
   Q_OBJECT
 
  public:
-  // The document outlives the page.
+  // The document must outlive the page.
   explicit Page(Document& document, QWidget* parent = nullptr) : QWidget(parent), document_(document) {}
 
-  // As --view names it: "top-down"; never changes.
+  // Returns the name for --view, such as "top-down". It never changes.
   virtual QString id() const = 0;
-  // As the window's tab names it: "Top-down".
+  // Returns the title of the window's tab, such as "Top-down".
   virtual QString title() const = 0;
-  // Why there is nothing to show, in a sentence; empty: there is.
+  // Returns the reason why there is nothing to show, as a sentence, or empty.
   virtual QString why_empty() const { return {}; }
-  // What of it could not be read, in a line that names file and defect; empty: nothing failed.
+  // Returns a one-line description of the file and its defect if data could not be read, or empty.
   virtual QString failure() const { return {}; }
-  // False while something is computed in the background that the page will show: pictures wait for it.
+  // False while the page computes something in the background. Screenshots wait for it.
   virtual bool is_complete() const { return true; }
-  // What the mouse wheel, the keys and the tab order go to first.
+  // Returns the widget that gets the mouse wheel, the keys and the tab order first.
   virtual QWidget* main_widget() { return this; }
-  // The table that is exported as CSV and copied as text; nullptr: the page has none.
+  // Returns the table that is exported as CSV and copied as text, or nullptr.
   virtual QAbstractItemView* table() { return nullptr; }
-  // What is copied where no table has the keys and no text is selected: lines; empty: nothing is chosen.
+  // Returns the lines to copy if no table has the keyboard focus and no text is selected; empty if nothing
+  // is.
   virtual QString chosen_text() const { return {}; }
-  // What keys do beyond those of tables, for the window's help.
+  // Returns what keys do beyond those of tables, for the window's help.
   virtual std::vector<PageKey> keys() const { return {}; }
 
  protected:

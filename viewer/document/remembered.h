@@ -1,11 +1,12 @@
 #pragma once
-// How the user has arranged pages, from one start to the next.
+// Keeps the user's arrangement of pages between starts.
 
 #include <QSplitter>
 
 namespace prof::viewer {
 
-// As it was left under that name, when it has all its parts, and from now on whenever the user moves it.
+// Restores the sizes stored under that name, if they fit the splitter, and stores every later change by the
+// user.
 void remember_splitter(QSplitter& splitter, const QString& name);
 
 }  // namespace prof::viewer

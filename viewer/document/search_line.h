@@ -1,5 +1,5 @@
 #pragma once
-// The line in which something is typed that is searched for.
+// The input line of a search.
 
 #include <QLineEdit>
 
@@ -11,12 +11,12 @@ class SearchLine : public QLineEdit {
  public:
   explicit SearchLine(const QString& hint, QWidget* parent = nullptr);
 
-  void start();  // the keys go there
+  void start();  // sets the keyboard focus
 
  signals:
   void next_asked();      // Enter
   void previous_asked();  // Shift+Enter
-  void left();            // Escape: the keys go back to where they were
+  void left();            // Escape: the focus returns to where it was
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

@@ -1,6 +1,5 @@
 #pragma once
-// A database that says of a part of the run's time what traces know of it: who spent how long in which
-// context.
+// Builds a database for a part of the run's time from the traces: how long each thread was in which context.
 
 #include "analysis/database/model.h"
 #include "viewer/trace/time_range.h"
@@ -8,14 +7,14 @@
 
 namespace prof::viewer {
 
-// In seconds, of threads and of the queues of devices.
+// In seconds, for threads and for queues of devices.
 constexpr const char* kTracedTime = "TRACED_TIME";
 constexpr const char* kTracedDeviceTime = "TRACED_DEVICE_TIME";
 
-// With the contexts, functions, files, modules and profiles of `whole`, whose traces the index is of, and
-// the time in the range of all of them as its only values: exact to the nanosecond. The metric of queues is
-// there where the database has any. No summaries, no traces and no run. Takes as many threads as the machine
-// has, at most four.
+// Returns a database with the contexts, functions, files, modules and profiles of `whole`, to whose traces
+// the index belongs. Its only values are the times within the range, exact to the nanosecond. It has the
+// metric for queues if the database has queues. It has no summaries, no traces and no run. Uses up to four
+// threads.
 Database timed_database(const Database& whole, const TraceIndex& index, TimeRange range);
 
 }  // namespace prof::viewer

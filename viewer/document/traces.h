@@ -1,6 +1,7 @@
 #pragma once
-// The traces of the opened database and their index, which is made in the background where the database has
-// none: whoever needs it asks by want_index(), and hears when it is there. Lives in the window's thread.
+// The traces of the opened database and their index. If the database has no index, it is built in the
+// background: code that needs it calls want_index(), and a signal reports when it is ready. Lives in the
+// window's thread.
 
 #include <QObject>
 #include <QTimer>
@@ -17,27 +18,27 @@ class Traces : public QObject {
   Q_OBJECT
 
  public:
-  // The database outlives it. Throws DatabaseError.
+  // The database must outlive this object. Throws DatabaseError.
   explicit Traces(const Database& database);
   ~Traces() override;
 
   const MappedTraces& mapped() const { return *mapped_; }
-  // nullptr until it is ready; then it stays.
+  // Returns nullptr until the index is ready; then it stays.
   const TraceIndex* index() const { return index_.get(); }
-  // Begins to open the index, or to make it, in the background. Nothing happens where it is there or on its
-  // way.
+  // Begins to open or build the index in the background. Does nothing if it is ready or in progress.
   void want_index();
   bool is_building() const { return builder_.joinable(); }
   void cancel();
-  // After much was read: lets go of what is mapped, where that is more than `most`; it is read again
-  // where it is needed.
+  // Called after much was read. Unmaps resident pages if there are more than `most` bytes; they are read
+  // again when they are needed.
   static constexpr uint64_t kMostResident = 104 << 20;  // bytes, of all files of this process
   void give_back(uint64_t most = kMostResident) const;
 
  signals:
-  // Of what there is to read, 0..1; while it is being made.
+  // The share done, 0..1, while the index is being built.
   void progressed(double share);
-  // index() is there now, unless it was cancelled, or failed: then `why` is a line, for cancelled ones empty.
+  // ready(): index() is available. not_ready(): it was cancelled or failed. `why` is then one line, or empty
+  // if it was cancelled.
   void ready();
   void not_ready(const QString& why);
 
@@ -50,7 +51,7 @@ class Traces : public QObject {
 
   std::shared_ptr<const MappedTraces> mapped_;
   std::shared_ptr<const TraceIndex> index_;
-  Result result_;  // the builder's until it ends
+  Result result_;  // owned by the builder until it ends
   BuildProgress progress_;
   QTimer reports_;
   std::thread builder_;

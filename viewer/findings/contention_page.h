@@ -1,6 +1,6 @@
 #pragma once
-// Data that threads contend for: what it is, what it costs, who reads and writes which bytes of its line, the
-// code of all sides, and what to change.
+// Data that threads contend for: what it is, its cost, which thread reads and writes which bytes of its line,
+// the code of all threads involved, and what to change.
 
 #include "viewer/findings/evidence_page.h"
 #include "viewer/findings/line_picture_view.h"
@@ -30,7 +30,7 @@ class ContentionPage : public EvidencePage {
 
   LinePictureView* picture_;
   std::vector<Finding> findings_;
-  std::vector<QStandardItem*> items_;  // the row of each
+  std::vector<QStandardItem*> items_;  // the row of each finding
 };
 
 }  // namespace prof::viewer

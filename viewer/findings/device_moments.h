@@ -1,6 +1,6 @@
 #pragma once
-// When devices did, and threads waited, what pages tell in sums: of each the longest time, for the timeline.
-// Found in the background, in the tasks and waits of the run.
+// Finds the moments behind the sums that pages show: when devices ran tasks and threads waited. For each it
+// keeps the longest time, for the timeline. Searches the run's tasks and waits in the background.
 
 #include <QObject>
 #include <atomic>
@@ -19,17 +19,17 @@ class DeviceMoments : public QObject {
   Q_OBJECT
 
  public:
-  // The document outlives it. A run without traces has none.
+  // The document must outlive this object. A run without traces has no moments.
   explicit DeviceMoments(Document& document, QObject* parent = nullptr);
   ~DeviceMoments() override;
 
   bool is_complete() const { return !search_.joinable(); }
-  // The longest run of a task of that name.
+  // Returns the longest execution of a task with that name.
   std::optional<Moment> run_of(const std::string& task) const;
-  // All that the queue did.
+  // Returns the whole time in which the queue was active.
   std::optional<Moment> all_of(uint32_t queue) const;
-  // Of the longest times in which no queue ran a task the first one in whose middle a thread was in that
-  // code; of the longest waits the first one that was there. Call paths with the innermost frame first.
+  // Returns the first of the longest times without a task on any queue in whose middle a thread was in that
+  // code, or else the first of the longest waits there. Call paths begin with the innermost frame.
   std::optional<Moment> idleness_in(const std::vector<FindingFrame>& code) const;
   std::optional<Moment> wait_in(const std::vector<FindingFrame>& code) const;
 
@@ -40,14 +40,14 @@ class DeviceMoments : public QObject {
   struct Known {
     std::map<std::string, Moment> runs;
     std::map<uint32_t, Moment> queues;
-    std::vector<TimeRange> idle;  // the longest first
-    std::vector<Moment> waits;    // likewise
+    std::vector<TimeRange> idle;  // longest first
+    std::vector<Moment> waits;    // longest first
   };
   static Known search(const Database& database, const std::atomic<bool>& is_cancelled);
   bool is_in(uint32_t context, const std::vector<FindingFrame>& code) const;
 
   Document& document_;
-  Known known_, found_;  // the second one is the search's until it ends
+  Known known_, found_;  // the second belongs to the search until it ends
   std::atomic<bool> is_cancelled_{false};
   std::thread search_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// What pages of evidence have in common: sentences above, a table, and below it what is known of the row that
-// is chosen, with links to source lines. Filled when it is seen.
+// Common base of the pages with evidence: sentences on top, a table, and details of the selected row below
+// it, with links to source lines. Filled when it becomes visible.
 
 #include <QLabel>
 #include <QSplitter>
@@ -23,26 +23,26 @@ class EvidencePage : public Page {
  protected:
   EvidencePage(Document& document, const QStringList& columns, QWidget* parent);
 
-  // Fills the emptied table, and the sentences above it. Only where why_empty() has no reason.
+  // Fills the emptied table and the sentences above it. Called only if why_empty() returns no reason.
   virtual void fill() = 0;
-  // What a chosen time means here; empty: what fill() shows is of that time. A sentence.
+  // Returns a sentence on what a selected time means here; empty if fill() shows that time only.
   virtual QString limit_of_time() const {
     return "Of all of the run: what is shown here is not known by time.";
   }
-  // The same of chosen threads.
+  // The same for selected threads.
   virtual QString limit_of_threads() const { return {}; }
   // The row of a finding's evidence, by Finding::id; none: the page has no row for it.
   virtual QModelIndex row_of_finding(const QString& id) const;
   // Beside the details, as wide as its contents need where there is room for both.
   void add_beside_details(QWidget* widget, QWidget* contents);
 
-  // HTML.
+  // `text` is HTML.
   void show_sentences(const QString& text);
   EvidenceTable& rows() { return *table_; }
   const EvidenceTable& rows() const { return *table_; }
-  // The details of the chosen row have changed.
+  // Called when the details of the selected row have changed.
   void renew_details() { show_details(table_->currentIndex()); }
-  // What is known has changed: fill() is called, when the page is seen.
+  // Called when the data has changed. fill() is called once the page is visible.
   void renew();
 
   void showEvent(QShowEvent* event) override;
@@ -65,7 +65,7 @@ class EvidencePage : public Page {
   QStackedLayout* layers_;
   QWidget* beside_details_ = nullptr;
   bool is_filled_ = false;
-  bool is_divided_ = false;  // between table and details, by the user
+  bool is_divided_ = false;  // the user moved the splitter between table and details
 };
 
 }  // namespace prof::viewer

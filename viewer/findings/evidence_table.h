@@ -1,6 +1,6 @@
 #pragma once
-// A table of evidence: rows and rows within rows, sorted by any column, each with a call path. Small: pages
-// fill it at once.
+// A table of evidence: nested rows, sorted by any column, each with a call path. It is small, so pages fill
+// it at once.
 
 #include <QSet>
 #include <QStandardItemModel>
@@ -17,7 +17,7 @@
 
 namespace prof::viewer {
 
-// A cell. `exact` is what rows are sorted by, and what is exported; without one, the text.
+// A cell. Rows are sorted by `exact`, which is also exported; without it, by the text.
 struct Cell {
   Cell(QString words) : text(std::move(words)) {}
   Cell(const std::string& words) : text(QString::fromStdString(words)) {}
@@ -30,22 +30,23 @@ struct Cell {
   QString tip;
 };
 
-// "1.24 s", exact to the nanosecond.
+// Shows "1.24 s", exact to the nanosecond.
 Cell seconds_cell(double seconds);
-// "12 %" of a share 0..1.
+// Shows a share 0..1 as "12 %".
 Cell share_cell(double share);
-// "1,234"
+// Shows "1,234".
 Cell count_cell(double count);
 
 // What a row stands for.
 struct Evidence {
-  std::vector<FindingFrame> frames;  // the innermost first
-  QString details = {};              // HTML; empty: those of the row that it is in
-  // Where the timeline shows it, asked when somebody looks: empty, or nothing, where it does not.
+  std::vector<FindingFrame> frames;  // innermost first
+  QString details = {};              // HTML; empty: those of the parent row
+  // Returns where the timeline shows it, computed when it is needed. Null, or returns nothing, if the
+  // timeline does not show it.
   std::function<std::optional<Moment>()> moment = {};
 };
 
-// The same calls of the same functions at the same lines.
+// True if both are the same calls of the same functions at the same lines.
 bool is_same_code(const std::vector<FindingFrame>& one, const std::vector<FindingFrame>& other);
 
 class EvidenceTable : public QTreeView {
@@ -54,15 +55,15 @@ class EvidenceTable : public QTreeView {
  public:
   EvidenceTable(Document& document, const QStringList& columns, QWidget* parent = nullptr);
 
-  // Behind the rows of `parent`; nullptr: at the top. The item is that of its first column.
+  // Adds a row after those of `parent`; nullptr: at the top level. Returns the item of its first column.
   QStandardItem* add(const std::vector<Cell>& cells, Evidence evidence, QStandardItem* parent = nullptr);
-  // A heading over rows of one kind, shown open.
+  // Adds a heading over rows of one kind, expanded.
   QStandardItem* add_heading(const QString& text);
   void clear();
-  // Sorts the rows as the header says, chooses the first one, and gives columns the width that they need.
+  // Sorts the rows as the header says, selects the first one, and fits the column widths.
   void finish();
 
-  // What the user has made of the rows, to be found again when they are others: by their texts.
+  // What the user did with the rows: restored by the rows' texts after the rows were replaced.
   struct Look {
     QString current, top;  // rows
     QSet<QString> open, closed;
@@ -70,17 +71,17 @@ class EvidenceTable : public QTreeView {
   Look look() const;
   void take_look(const Look& look);
 
-  // Of the header and whole rows, in pixels: of all that are open, at most so much.
+  // Returns the height of the header and all expanded rows, in whole rows and at most `most` pixels.
   int height_of_rows(int most) const;
 
   const Evidence& evidence(const QModelIndex& row) const;
-  // The first row below `parent` whose call path that is; none: there is no such row.
+  // Returns the first row below `parent` with that call path, or an invalid index.
   QModelIndex row_in(const std::vector<FindingFrame>& code, const QModelIndex& parent = {}) const;
-  // HTML of the row, or of the nearest one that it is in and that has some.
+  // Returns the HTML of the row, or of its nearest ancestor that has some.
   QString details(QModelIndex row) const;
-  // True where the row leads to a line of source.
+  // Returns true if the row has a source line to show.
   bool show_source(const QModelIndex& row);
-  // The same of the timeline.
+  // The same for the timeline.
   bool show_moment(const QModelIndex& row);
   std::optional<Moment> moment(const QModelIndex& row) const;
 
@@ -101,7 +102,7 @@ class EvidenceTable : public QTreeView {
   Document& document_;
   QStandardItemModel model_;
   std::vector<Evidence> evidence_;
-  bool awaits_layout_ = false;  // filled, and the page may not have its width yet
+  bool awaits_layout_ = false;  // filled, but the page may not have its width yet
 };
 
 }  // namespace prof::viewer

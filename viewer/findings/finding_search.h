@@ -1,6 +1,7 @@
 #pragma once
-// All that is found in what is chosen of the document, as `prof report` finds it: computed in a thread of its
-// own, because stalls are read from all traces. Pages share one of each document, and live in its thread.
+// Computes all findings for the selection of the document, as `prof report` does. It runs in a thread of its
+// own, because stalls are found by reading all traces. The pages of a document share one, and live in its
+// thread.
 
 #include <QObject>
 #include <memory>
@@ -19,15 +20,15 @@ class FindingSearch : public QObject {
   Q_OBJECT
 
  public:
-  // That of the document, which starts when it is asked for the first time. The document owns it.
+  // Returns the document's search, which starts at the first call. The document owns it.
   static FindingSearch& of(Document& document);
   ~FindingSearch() override;
 
   // In the order of prof::find(); without stalls until is_complete().
   const std::vector<Finding>& findings() const { return known_.findings; }
-  // Nothing until is_complete(), and where the traces cannot tell.
+  // Empty until is_complete(), and if the traces do not show stalls.
   const std::optional<StallReport>& stalls() const { return known_.stalls; }
-  // Why they cannot, with the remedy; empty where they can or it is not known yet.
+  // Returns the reason and the remedy if they do not; empty if they do, or if that is not known yet.
   const std::string& why_no_stalls() const { return known_.why_no_stalls; }
   bool is_complete() const { return known_.is_complete; }
 
@@ -48,9 +49,9 @@ class FindingSearch : public QObject {
   void tell(Known known, uint64_t turn);
 
   Document& document_;
-  std::shared_ptr<const CallTree> tree_;  // that is searched
+  std::shared_ptr<const CallTree> tree_;  // the tree that is searched
   Known known_;
-  uint64_t turn_ = 0;  // of the search whose results count
+  uint64_t turn_ = 0;  // number of the search whose results count
   std::jthread thread_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Devices: what they did, who keeps them idle, and what keeps threads waiting for them.
+// Devices: what they did, which code keeps them idle, and what threads wait for.
 
 #include "analysis/views/idleness.h"
 #include "viewer/findings/device_moments.h"
@@ -34,10 +34,10 @@ class IdlenessPage : public EvidencePage {
   void add_tasks(const std::vector<RankedTask>& tasks);
   void add_devices();
 
-  std::vector<Finding> findings_;  // with their rows below one of these headings; nullptr: there are none
+  std::vector<Finding> findings_;  // each with its heading's row, or nullptr
   QStandardItem *device_idle_ = nullptr, *event_causes_ = nullptr;
   QStandardItem* cpu_idle_ = nullptr;
-  DeviceMoments* moments_ = nullptr;  // from when the page is seen
+  DeviceMoments* moments_ = nullptr;  // created when the page becomes visible
 };
 
 }  // namespace prof::viewer

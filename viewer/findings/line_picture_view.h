@@ -1,6 +1,6 @@
 #pragma once
-// The 64 bytes of contended cache lines, and which thread reads and writes which of them: a row for each
-// thread, a cell for each byte. Below them, which bytes threads have in common.
+// The 64 bytes of contended cache lines, and which thread reads and writes which of them. One row for each
+// thread, one cell for each byte; below them, the bytes that threads have in common.
 
 #include <QWidget>
 #include <vector>
@@ -16,16 +16,16 @@ class LinePictureView : public QWidget {
  public:
   explicit LinePictureView(Document& document, QWidget* parent = nullptr);
 
-  // nullptr: nothing is shown. The record stays as it is while it is shown.
+  // nullptr: nothing is shown. The record must not change while it is shown.
   void show_record(const ContendedRecord* record);
 
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
-  // Of a byte in the row of a thread, in the widget; for tests and tooltips.
+  // Returns the rectangle of a byte in the row of a thread, in the widget; for tests and tooltips.
   QRect cell(size_t picture, size_t row, size_t byte) const;
-  // "and 2 more lines of these data; ..."; empty: nothing is left out.
+  // Returns "and 2 more lines of these data; ...", or empty if nothing is left out.
   QString lines_left_out() const;
-  // "thread 0.1 worker writes counters[1].hits, byte 8 of the line"; empty where there is no cell.
+  // Returns "thread 0.1 worker writes counters[1].hits, byte 8 of the line", or empty if there is no cell.
   QString words_at(const QPoint& point) const;
 
  protected:
@@ -38,9 +38,9 @@ class LinePictureView : public QWidget {
   int label_width() const;
   int cell_width() const;
   size_t rows_shown(size_t picture) const;
-  // The same of threads.
+  // The same for threads.
   QString rows_left_out(size_t picture) const;
-  // Its rows, and those around them.
+  // Returns the number of rows, including those around the threads'.
   int rows_of(size_t picture) const;
   int top_of(size_t picture) const;
   QColor colour_of(uint32_t profile) const;
@@ -53,7 +53,7 @@ class LinePictureView : public QWidget {
   Document& document_;
   const ContendedRecord* record_ = nullptr;
   std::vector<LinePicture> pictures_;
-  size_t lines_ = 0;  // that the record has
+  size_t lines_ = 0;  // in the record
 };
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// Links in what pages say: to source lines, functions and other pages.
+// Links in texts of pages: to source lines, functions and other pages.
 
 #include <QString>
 #include <QUrl>
@@ -12,23 +12,23 @@
 
 namespace prof::viewer {
 
-// A line that the source page can show: an index into the files of the tree's database.
+// A line that the source page can show: an index into the files of the tree's database, and the line.
 struct SourcePlace {
   uint32_t file = 0;
   uint32_t line = 0;
 };
 
-// Nothing where the frame has no line.
+// Returns nothing if the frame has no line.
 std::optional<SourcePlace> place_of(const Document& document, const FindingFrame& frame);
 
-// The line that says most of a call path: one of the program's own code, where there is one.
+// Returns the most relevant line of a call path: one in the program's own code, if there is one.
 std::optional<SourcePlace> place_of(const Document& document, const std::vector<FindingFrame>& frames);
 
 QString html(const std::string& text);  // escaped
 
-// "late_wakeup (stall.cpp:40)" with the place as a link, where it has one.
+// Returns "late_wakeup (stall.cpp:40)" with the location as a link, if there is one.
 QString linked(const Document& document, const FindingFrame& frame);
-// A call path, the innermost frame first, a line each; empty for an empty one.
+// Returns a call path with the innermost frame first, one per line; empty for an empty path.
 QString linked_path(const Document& document, const std::vector<FindingFrame>& frames);
 
 // The page with the evidence of a finding of this kind; empty where there is none.
@@ -37,7 +37,7 @@ QString page_of_finding(FindingKind kind);
 // none.
 QString links_of(const Document& document, const Finding& finding);
 
-// Does what a link of the above says.
+// Follows a link made by the functions above.
 void follow(Document& document, const QUrl& link);
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// Who waited for which lock, who had it meanwhile, and what else threads waited for.
+// Contended locks: which threads waited, which had the lock meanwhile, and what else threads waited for.
 
 #include <optional>
 #include <utility>

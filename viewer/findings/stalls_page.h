@@ -1,5 +1,6 @@
 #pragma once
-// Times at which all threads waited for one or a few that were blocked: when, who, where, what it cost.
+// Times at which all threads waited for one or a few that were blocked: when, which threads, where, at what
+// cost.
 
 #include "viewer/findings/evidence_page.h"
 #include "viewer/findings/finding_search.h"
@@ -26,7 +27,7 @@ class StallsPage : public EvidencePage {
   void showEvent(QShowEvent* event) override;
 
  private:
-  FindingSearch* search_ = nullptr;  // the document's; from the first time on that the page is seen
+  FindingSearch* search_ = nullptr;  // the document's; set when the page first becomes visible
 };
 
 }  // namespace prof::viewer

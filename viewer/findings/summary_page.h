@@ -1,6 +1,6 @@
 #pragma once
-// What ran, how well it was measured, and what was found: the first page that a user sees. Links lead to the
-// lines and pages that say more.
+// The first page that a user sees: what ran, how well it was measured, and the findings. Links lead to lines
+// and pages with details.
 
 #include <QTextBrowser>
 
@@ -29,7 +29,7 @@ class SummaryPage : public Page {
   void fill();
 
   QTextBrowser* text_;
-  FindingSearch* search_ = nullptr;  // the document's; from the first time on that the page is seen
+  FindingSearch* search_ = nullptr;  // the document's; set when the page first becomes visible
   bool is_filled_ = false;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the colours of a flame graph of two runs mean.
+// The legend for the colours of a flame graph of two runs.
 
 #include <QWidget>
 

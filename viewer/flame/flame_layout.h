@@ -1,6 +1,6 @@
 #pragma once
-// Where the frames of a flame graph are, for one width: only those that can be seen, so that a million
-// contexts take no longer than the pixels there are.
+// Lays out a flame graph for one width. It contains only visible frames, so the time depends on the number of
+// pixels, not on the number of contexts.
 
 #include <cstdint>
 #include <vector>
@@ -10,22 +10,22 @@
 namespace prof::viewer {
 
 struct FlameBox {
-  uint32_t row = kNone;  // of Rows; kNone: all that was measured, or several narrow rows
-  uint32_t merged = 0;   // how many rows are too narrow to be shown alone; 0: it is one row
+  uint32_t row = kNone;  // of Rows; kNone: the whole, or several narrow rows
+  uint32_t merged = 0;   // the number of rows too narrow to be shown alone; 0: one row
   double begin = 0;      // 0..1 of the width
   double end = 0;
   double weight = 0;  // in the metric's unit
-  double width = 0;   // as Rows::width(), of all rows in it
+  double width = 0;   // as Rows::width(), of all its rows together
 };
 
 struct FlameLayout {
-  // The outermost first; boxes of a level from left to right, without gaps where rows have no cost of their
-  // own.
+  // The outermost first. The boxes of a level go from left to right, without gaps if rows have no cost of
+  // their own.
   std::vector<std::vector<FlameBox>> levels;
 };
 
-// Of all, or with the rows above it of the zoomed row, which then has the whole width (kNone: all). A row is
-// shown alone from `least` of the width (0..1) on. Siblings are by falling width.
+// Lays out all rows, or the zoomed row, which gets the whole width, below its ancestors (kNone: all). A row
+// is shown alone from `least` of the width (0..1) on. Siblings are ordered by descending width.
 FlameLayout lay_out_flames(Rows& rows, size_t metric, uint32_t zoomed, double least);
 
 }  // namespace prof::viewer

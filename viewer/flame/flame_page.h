@@ -1,5 +1,5 @@
 #pragma once
-// The page flame-graph: from the entry points on, or from the functions that spend.
+// The page "flame-graph": from the entry points down, or from the functions with self cost.
 
 #include <QComboBox>
 #include <QScrollArea>
@@ -26,7 +26,7 @@ class FlamePage : public Page {
   std::vector<PageKey> keys() const override;
   QWidget* main_widget() override { return flames_; }
   QString chosen_text() const override { return flames_->text_of_chosen(); }
-  // All call paths of the graph, as it is turned; it is not shown.
+  // A hidden table with all call paths of the graph, in its current direction.
   QAbstractItemView* table() override;
   QString why_empty() const override;
   FlameWidget& flames() { return *flames_; }
@@ -46,11 +46,11 @@ class FlamePage : public Page {
   QScrollArea* area_;
   FlameWidget* flames_;
   QTreeView* table_;
-  std::unique_ptr<CostModel> model_;  // of the table, made when it is asked for
-  uint32_t asked_function_ = kNone;   // while the page is hidden
+  std::unique_ptr<CostModel> model_;  // for the table, created when it is requested
+  uint32_t asked_function_ = kNone;   // set while the page is hidden
 };
 
-// What was spent in functions that match (per frame), and in all that they call: 0..1.
+// Returns the share (0..1) of the cost in matching functions (one flag per frame) and in all that they call.
 double found_share(const CallTree& tree, const std::vector<bool>& frames, size_t metric);
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// Paints a flame graph, the outermost frames on top, and takes the mouse and the keys.
+// Paints a flame graph with the outermost frames on top, and handles mouse and keys.
 
 #include <QWidget>
 #include <memory>
@@ -17,38 +17,38 @@ class FlameWidget : public QWidget {
  public:
   explicit FlameWidget(Document& document, QWidget* parent = nullptr);
 
-  // Of the document's tree as it is now. Goes back to the zoom that there was where its path is still there.
+  // Shows the document's current tree. Restores the zoom if its path still exists.
   void show_tree(Reading reading);
-  // The tree is about to go.
+  // Must be called before the tree is destroyed.
   void forget();
   bool is_filled() const { return rows_ != nullptr; }
   void take_metric();
-  // Of two runs that are compared: frames are as wide as they were before, else after.
+  // For two compared runs: frames have the widths of the run before, else those of the run after.
   void set_widths_before(bool are_before);
-  size_t weighed() const;  // the position of the metric that widths are of
-  // -1..1: how a row changed from run to run, of the larger cost.
+  size_t weighed() const;  // the position of the metric that determines widths
+  // Returns how a row changed between the runs, relative to the larger cost: -1..1.
   double change_of_row(uint32_t row) const;
   void set_found(std::vector<bool> frames);
 
-  void zoom(uint32_t row);  // kNone: out of all
+  void zoom(uint32_t row);  // kNone: resets the zoom
   void zoom_back();
   uint32_t zoomed() const { return zoomed_; }
-  // Where it is heaviest; zooms where it would be too narrow.
+  // Selects the function where its cost is highest, and zooms if it would be too narrow.
   void choose_function(uint32_t frame);
   uint32_t chosen() const { return chosen_; }
   void ask_for_source();
 
   Rows* rows() const { return rows_.get(); }
   const FlameLayout& layout_of_flames() const { return layout_; }
-  // In the widget; empty where the row is not shown.
+  // In the widget; empty if the row is not shown.
   QRect place_of(uint32_t row) const;
   QString tip_of(const FlameBox& box) const;
-  // The chosen frame and those above it, a line each, with what was spent in it.
+  // Returns the selected frame and its ancestors, one per line, with the frame's cost.
   QString text_of_chosen() const;
 
  signals:
   void zoomed_to(uint32_t row);
-  // The row that the keys are at moved there.
+  // Emitted when the keyboard cursor moves to the row shown there.
   void chosen_at(const QRect& place);
 
  protected:
@@ -87,9 +87,9 @@ class FlameWidget : public QWidget {
   FlameLayout layout_;
   std::vector<bool> found_;
   uint32_t zoomed_ = kNone, chosen_ = kNone;
-  std::vector<uint32_t> zooms_;  // before the one that is shown
+  std::vector<uint32_t> zooms_;  // previous zooms
   bool are_widths_before_ = false;
-  QStringList zoomed_path_;                         // while the tree changes
+  QStringList zoomed_path_;                         // set while the tree changes
   mutable std::vector<std::optional<Look>> looks_;  // per frame
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The instructions of a function as a table: what each costs, where it is, what it does, of which line it is.
+// The instructions of a function as a table: cost, address, disassembly and source line of each.
 
 #include <QAbstractTableModel>
 #include <QColor>
@@ -19,13 +19,13 @@ class CodeModel : public QAbstractTableModel {
 
   void show_code(Disassembly code);
   const Disassembly& code() const { return code_; }
-  // Which metric of the database is shown, and what all costs that shares are of; kNone: none.
+  // Sets the metric of the database to show and the total that shares refer to; kNone: no metric.
   void show_metric(const Metric& shown, uint32_t metric, double total);
   double cost(int row) const;
-  // Rows of that line of a file of the database have a colour.
+  // Colours the rows of that line of a file of the database.
   void mark_line(uint32_t file, uint32_t line, const QColor& colour);
   bool is_marked(int row) const;
-  // By falling cost, those that have any.
+  // The instructions with costs, by descending cost.
   const std::vector<uint32_t>& hottest() const { return hottest_; }
 
   int rowCount(const QModelIndex& parent = {}) const override;

@@ -1,6 +1,6 @@
 #pragma once
-// The instructions of a function beside the source, with what was spent at each of them. They are decoded in
-// a thread of their own: reading the debug information of a large program takes longer than a repaint.
+// The instructions of a function next to the source, with the cost of each. They are decoded in a thread of
+// their own: reading the debug information of a large program takes longer than a repaint.
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -23,19 +23,19 @@ class CodeView : public QWidget {
   explicit CodeView(Document& document, QWidget* parent = nullptr);
   ~CodeView() override;
 
-  // The function that has the instruction there, chosen by the hottest one or, where `chosen` is told, by
-  // that.
+  // Shows the function that contains the instruction. Selects the most expensive one, or the one at `chosen`
+  // if it is set.
   void show_code(const CodePlace& place, std::optional<uint64_t> chosen = {});
-  // Where there is none to show, and why not.
+  // Shows the reason why there is no code to show.
   void show_nothing(const QString& why);
-  // The metric that the document shows first.
+  // Shows the document's current metric.
   void show_metric();
-  // Marks the instructions of a line of a file of the database. False: this function has none of it.
+  // Marks the instructions of a line of a file of the database. Returns false if this function has none.
   bool mark_line(uint32_t file, uint32_t line);
   bool is_complete() const { return !is_busy_; }
-  // To the next instruction by falling cost, or the one before.
+  // Goes to the next or the previous instruction by descending cost.
   void go_to_hot(bool next);
-  // To where the chosen row's jump or call leads, and back to where it was.
+  // Goes to the target of the selected row's jump or call, and back.
   void follow_jump();
   void go_back();
 
@@ -43,7 +43,7 @@ class CodeView : public QWidget {
   const CodeModel& model() const { return model_; }
 
  signals:
-  // The user came to an instruction of it; `asks`: and wants to be shown the line.
+  // Emitted when the user selects an instruction of the line. `asks`: the user requested to see the line.
   void line_chosen(uint32_t file, uint32_t line, bool asks);
 
  protected:
@@ -74,11 +74,11 @@ class CodeView : public QWidget {
   QTreeView* table_;
   CodePlace place_;
   std::optional<uint64_t> chosen_;
-  std::vector<Visited> visited_;  // to go back to
+  std::vector<Visited> visited_;  // places to go back to
   uint32_t marked_file_ = kNone, marked_line_ = 0;
-  bool is_busy_ = false;     // the function at place_ is not there yet
-  bool is_running_ = false;  // the thread is at work, maybe for what nobody wants any more
-  uint64_t turn_ = 0;        // of the decoding whose result counts
+  bool is_busy_ = false;     // the function at place_ is not decoded yet
+  bool is_running_ = false;  // the thread is running, possibly for an outdated request
+  uint64_t turn_ = 0;        // number of the decoding whose result counts
   std::jthread thread_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Colours of keywords, comments and strings, by the language that a file's name tells.
+// Colours keywords, comments and strings, in the language that the file name implies.
 
 #include <QPalette>
 #include <QSet>
@@ -9,7 +9,7 @@ namespace prof::viewer {
 
 enum class Language : uint8_t { None, C, Fortran, Rust, Java, Python };
 
-// C is C++ as well.
+// C counts as C++.
 Language language_of(const QString& path);
 
 class Highlighter : public QSyntaxHighlighter {
@@ -24,7 +24,7 @@ class Highlighter : public QSyntaxHighlighter {
   void highlightBlock(const QString& line) override;
 
  private:
-  // Where a line begins; also the state of the line before.
+  // The state at the start of a line, which is the state at the end of the previous one.
   enum State : int { Code = 0, BlockComment = 1, LongString = 2, LongStringOfApostrophes = 3 };
 
   qsizetype comment(const QString& line, qsizetype from);

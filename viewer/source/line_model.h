@@ -1,5 +1,5 @@
 #pragma once
-// The lines of a file with what each costs, as a table: what is exported of a text.
+// The lines of a file with the cost of each, as a table. It is what the source page exports.
 
 #include <QAbstractTableModel>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// The text of a source file: the copy that the database has, else the file at its path.
+// The text of a source file: the copy in the database, or else the file at its path.
 
 #include <QString>
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace prof::viewer {
 
 struct SourceText {
   QString text;
-  QString failure;  // why there is no text, in a line that names where it was looked for; else empty
+  QString failure;  // one line with the reason why there is no text, and the places searched; else empty
 };
 
 SourceText read_source(const std::filesystem::path& database, const SourceFile& file);

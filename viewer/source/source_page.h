@@ -1,6 +1,6 @@
 #pragma once
-// The page source: the files by their cost, the lines of one of them, and beside them the instructions of a
-// function that has code of the chosen line.
+// The page "source": the files by cost, the lines of one of them, and next to them the instructions of a
+// function with code of the selected line.
 
 #include <QLabel>
 #include <QStandardItemModel>
@@ -27,14 +27,14 @@ class SourcePage : public Page {
   QString why_empty() const override;
   QWidget* main_widget() override { return view_; }
   bool is_complete() const override { return code_->is_complete(); }
-  // The instructions where they are used, or were asked for; the lines of the text where that has the keys;
-  // else the files.
+  // Returns the instructions if they are in use or were requested, the lines if the text has the keyboard
+  // focus, else the files.
   QAbstractItemView* table() override;
   QString chosen_text() const override;
 
-  // Line 0: the one that costs most.
+  // Line 0: the most expensive line.
   void show_source(uint32_t file, uint32_t line);
-  // Its instructions, and its line that costs most. `frame` is an index into CallTree::frames.
+  // Shows the function's instructions and its most expensive line. `frame` is an index into CallTree::frames.
   void show_function(uint32_t frame);
   void show_dearest();
   std::optional<uint32_t> first_with_text() const;
@@ -61,17 +61,17 @@ class SourcePage : public Page {
   QTreeView* files_view_;
   QStandardItemModel files_;
   LineModel lines_;
-  QTreeView* lines_view_;  // is not shown
+  QTreeView* lines_view_;  // not shown
   QLabel* path_;
   TextSearch* search_;
   SourceView* view_;
   CodeView* code_;
   QAction* shows_code_;
-  bool is_following_code_ = false;  // the line is chosen because its instruction was
-  bool asked_for_code_ = false;     // what was asked for last is a function
+  bool is_following_code_ = false;  // the line is selected because its instruction was
+  bool asked_for_code_ = false;     // the latest request was for a function
   bool is_filled_ = false;
   uint32_t file_ = kNone;
-  // While the page is hidden: a line, or a function.
+  // A request for a line or a function that arrived while the page was hidden.
   uint32_t asked_file_ = kNone, asked_line_ = 0;
   uint32_t asked_frame_ = kNone;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The text of a file with the costs of its lines beside it.
+// The text of a file with the costs of its lines next to it.
 
 #include <QPlainTextEdit>
 #include <QRegularExpression>
@@ -19,24 +19,24 @@ class SourceView : public QPlainTextEdit {
   explicit SourceView(Document& document, QWidget* parent = nullptr);
 
   void show_text(const QString& text, Language language);
-  // By rising line, of the document's metric.
+  // Ascending by line, for the document's metric.
   void show_costs(const std::vector<LineCost>& costs);
   void go_to(uint32_t line);
   uint32_t current_line() const;
-  // That costs most; 0: none does.
+  // Returns the most expensive line, or 0 if no line has costs.
   uint32_t hottest_line() const { return hottest_.empty() ? 0 : hottest_.front(); }
-  // To the next line by falling cost (of the line itself, then with calls), or the one before.
+  // Goes to the next or the previous line by descending cost (self cost first, then including calls).
   void go_to_hot(bool next);
   QString tip_of(uint32_t line) const;
-  // Of a line; nothing where it costs nothing.
+  // Returns the cost of a line; zero if it has none.
   Cost cost_of(uint32_t line) const;
   QString text_of(uint32_t line) const;
 
-  // What is searched for, in this text and those after it; without a pattern nothing is.
+  // Searches this text and those shown later. An empty pattern ends the search.
   void search(const QRegularExpression& expression);
   size_t found() const { return found_.size(); }
-  // To the next place that was found, behind the cursor, or the one before; at the ends it goes on at the
-  // other one. Its number, from 1; 0 where there is none.
+  // Goes to the next match after the cursor, or to the previous one, and wraps around at the ends. Returns
+  // the number of the match, from 1, or 0 if there is none.
   size_t go_to_found(bool next);
 
   // For the margin.
@@ -63,14 +63,14 @@ class SourceView : public QPlainTextEdit {
   Language language_ = Language::None;
   QWidget* margin_;
   std::map<uint32_t, Cost> costs_;
-  std::vector<uint32_t> hottest_;  // lines, by falling cost
-  double most_ = 0;                // of a line itself
-  int widest_ = 0;                 // pixels of a cost in words
+  std::vector<uint32_t> hottest_;  // lines, by descending cost
+  double most_ = 0;                // the highest self cost of a line
+  int widest_ = 0;                 // width of the widest formatted cost, in pixels
   struct Match {
     int begin, end;  // characters of the text
   };
   QRegularExpression expression_;
-  std::vector<Match> found_;  // by their place
+  std::vector<Match> found_;  // in text order
 };
 
 }  // namespace prof::viewer

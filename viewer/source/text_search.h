@@ -1,5 +1,5 @@
 #pragma once
-// Where a text is typed that is searched for in a source file, and what it found is told.
+// The input of a search in a source file, with its result.
 
 #include <QCheckBox>
 #include <QLabel>
@@ -16,8 +16,9 @@ class TextSearch : public QWidget {
  public:
   explicit TextSearch(QWidget* parent = nullptr);
 
-  void start() { text_->start(); }  // the keys go there
-  // What is searched for; without a pattern: nothing, or an expression that is none, which is told.
+  void start() { text_->start(); }  // sets the keyboard focus
+  // Returns the expression to search for. It has no pattern if the input is empty or not a valid expression,
+  // which is then reported.
   QRegularExpression expression();
   void tell(const QString& what) { found_->setText(what); }
 
@@ -25,7 +26,7 @@ class TextSearch : public QWidget {
   void changed();
   void next_asked();
   void previous_asked();
-  void left();  // the keys go back to the text
+  void left();  // the focus returns to the text
 
  private:
   SearchLine* text_;

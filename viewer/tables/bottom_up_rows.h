@@ -1,6 +1,6 @@
 #pragma once
-// Each function with its callers below it: a row is a chain of callers, its weight what the function at the
-// root itself spent when it was called along that chain. Callers are computed when a row is opened.
+// Each function with its callers below it. A row is a chain of callers, and its weight the self cost of the
+// function at the root when it was called through that chain. Callers are computed when a row is opened.
 
 #include <optional>
 
@@ -31,10 +31,10 @@ class BottomUpRows : public Rows {
   struct Row {
     uint32_t frame;
     uint32_t parent = kNone;
-    std::optional<CallerChain> chain;  // of a root made when it is asked for
+    std::optional<CallerChain> chain;  // of a root, computed when it is needed
     std::optional<std::vector<uint32_t>> children;
     std::optional<bool> has_children;
-    std::vector<std::optional<Cost>> costs;  // per metric; of roots in function_costs_
+    std::vector<std::optional<Cost>> costs;  // per metric; roots have theirs in function_costs_
   };
   const CallerChain& chain(uint32_t row);
   bool has_callers(const CallerChain& all) const;

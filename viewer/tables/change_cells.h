@@ -1,5 +1,6 @@
 #pragma once
-// What a table of two runs shows in one cell: the cost of a row before, after, their difference and ratio.
+// Computes a cell of a table of two runs: the cost of a row before or after, their difference, or their
+// ratio.
 
 #include <QString>
 #include <QVariant>
@@ -10,20 +11,20 @@
 
 namespace prof::viewer {
 
-// All of it must outlive the cell.
+// The arguments must outlive the cell.
 class ChangeCell {
  public:
   ChangeCell(const CallTree& tree, Rows& rows, uint32_t row, const Column& column);
 
-  // Of ratios infinite for what is new, and not a number where there is nothing.
+  // For ratios: infinite for what is new, NaN if there is nothing.
   double number() const;
   QString text() const;
   QString tip() const;
-  // Of the roles of table_text.h and cost_model.h.
+  // For the roles of table_text.h and cost_model.h.
   QVariant data(int role) const;
 
  private:
-  bool is_there() const;  // a number, and no words for why there is none
+  bool is_there() const;  // a number, not words for the reason why there is none
   QString missing() const;
   QString quantity_text() const;
   double share() const;

@@ -1,5 +1,6 @@
 #pragma once
-// Which columns a table shows: chosen by a menu on its header, and remembered, with their widths and order.
+// The columns that a table shows. They are selected in a menu on its header, and remembered with widths and
+// order.
 
 #include <QMap>
 #include <QObject>
@@ -14,33 +15,34 @@ class ChosenColumns : public QObject {
   Q_OBJECT
 
  public:
-  // `name` is that of the setting; two runs are compared by inclusive costs first, or by exclusive ones. All
-  // of it outlives this.
+  // `name` is that of the setting. `is_inclusive`: two runs are compared by inclusive costs first, else by
+  // exclusive ones. The arguments must outlive this object.
   ChosenColumns(const QString& name, bool is_inclusive, CostModel& model, QTreeView& view);
 
-  // Takes those that were chosen last, else function, place, module and the costs of the first metrics. The
-  // costs of `metric` are always there. The model shows a tree.
+  // Restores the latest selection, or else function, location, module and the costs of the first metrics. The
+  // costs of `metric` are always shown. The model shows a tree.
   void fill(const CallTree& tree, size_t metric);
-  // Takes out the columns of metrics that the tree does not have, until fill() has one that does. Before the
-  // model shows it.
+  // Removes the columns of metrics that the tree does not have, until fill() is called with a tree that has
+  // them. Must be called before the model shows the tree.
   void leave(const CallTree& tree);
-  // Shown or not; by key. The function is always shown.
+  // Shows or hides a column, by key. The function is always shown.
   void toggle(const CallTree& tree, const QString& key);
-  // A column of a formula, at the end. Throws FormulaError.
+  // Adds a column with a formula at the end. Throws FormulaError.
   void add_derived(const CallTree& tree, const QString& name, const QString& formula);
 
   void remove_derived(const QString& name);
-  // The menu, at a point of the header.
+  // Shows the menu at a point of the header.
   void show_menu(const QPoint& at);
 
-  // The widths, before the model shows another tree.
+  // Stores the widths, before the model shows another tree.
   void keep_widths();
-  // Gives the column of the functions the width that the others leave, unless the user gave it one.
+  // Gives the function column the remaining width, unless the user gave it one.
   void give_rest_to_functions();
 
  private:
   int least_of_functions() const;
-  // Two runs that are compared have columns of their own; those of before come back.
+  // Switches between the columns of one run and those of two compared runs. The previous columns are
+  // restored.
   void change_mode(const CallTree& tree);
   QString setting() const { return compares_ ? name_ + "-compared" : name_; }
   // Empty: a new one.
@@ -59,10 +61,10 @@ class ChosenColumns : public QObject {
   CostModel& model_;
   QTreeView& view_;
   const CallTree* tree_ = nullptr;
-  QStringList left_;      // keys that the tree has no metrics for
-  bool is_busy_ = false;  // changes widths or places itself
+  QStringList left_;      // keys of metrics that the tree does not have
+  bool is_busy_ = false;  // it is changing widths or positions itself
   bool compares_ = false;
-  QStringList kept_, kept_of_other_mode_;  // keys, while the other mode's are shown
+  QStringList kept_, kept_of_other_mode_;  // keys, while those of the other mode are shown
   QMap<QString, int> widths_, widths_of_other_mode_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a table of costs can show beside a function.
+// The columns that a table of costs can show besides the function.
 
 #include <QString>
 #include <memory>
@@ -17,7 +17,7 @@ enum class ColumnKind : uint8_t {
   Cost,    // of a metric
   Spread,  // of a metric, over threads
   Derived,
-  Change  // of the cost of a metric, from one run to another
+  Change  // of the cost of a metric, between two runs
 };
 enum class SpreadPart : uint8_t { Minimum, Mean, Maximum, Deviation };
 enum class ChangePart : uint8_t { Before, After, Difference, Ratio };
@@ -36,19 +36,19 @@ struct Column {
   bool is_number() const { return kind >= ColumnKind::Cost; }
 };
 
-// All but derived ones, in the order in which they are shown. Of a tree of two runs those that compare them.
+// Returns all columns except derived ones, in display order. For a tree of two runs, those that compare them.
 std::vector<Column> known_columns(const CallTree& tree);
 
-// "CPUTIME.incl": the key of the column of a cost.
+// Returns the key of a cost column: "CPUTIME.incl".
 QString cost_key(const CallTree& tree, size_t metric, bool is_inclusive);
 
-// The same as formulas have it: "[L1-misses].incl".
+// Returns the same in formula syntax: "[L1-misses].incl".
 QString formula_term(const CallTree& tree, size_t metric, bool is_inclusive);
 
-// "CPUTIME.incl.difference": of two runs that are compared.
+// Returns "CPUTIME.incl.difference", for two compared runs.
 QString change_key(const CallTree& tree, size_t metric, bool is_inclusive, ChangePart part);
 
-// By which tables are sorted from the start.
+// Returns the key of the column by which tables are sorted initially.
 QString heaviest_key(const CallTree& tree, size_t metric, bool is_inclusive);
 
 // Throws FormulaError.

@@ -1,6 +1,6 @@
 #pragma once
-// Paints costs: a bar for the share of all, the quantity and the share in columns of their own, and a mark on
-// what a search found.
+// Paints costs: a bar for the share of the total, the quantity and the share in columns of their own, and a
+// mark on search results.
 
 #include <QStyledItemDelegate>
 
@@ -16,7 +16,7 @@ class CostDelegate : public QStyledItemDelegate {
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 };
 
-// How wide a column of costs has to be.
+// Returns the width that a column of costs needs.
 int width_of_cost(const QFontMetrics& font);
 
 }  // namespace prof::viewer

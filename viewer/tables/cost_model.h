@@ -1,5 +1,5 @@
 #pragma once
-// A call tree as a table of costs. Children are loaded when they are asked for; sorting sorts what is loaded.
+// A call tree as a table of costs. Children are loaded when they are requested; sorting sorts what is loaded.
 
 #include <QAbstractItemModel>
 #include <exception>
@@ -16,13 +16,13 @@
 
 namespace prof::viewer {
 
-// Of an item: its share (0..1) of all that was measured, where it has one; and true where a search found it.
+// Roles of an item: its share (0..1) of the total, if it has one; and true if a search found it.
 constexpr int kShareRole = Qt::UserRole + 2;
 constexpr int kFoundRole = Qt::UserRole + 3;
-// Of a cost: without its share.
+// Role of a cost: its text without the share.
 constexpr int kQuantityRole = Qt::UserRole + 4;
-// Of what differs between two runs: 1 is more, -1 less, 0 neither; of the cost of one of them: 0; of ratios
-// -1..1, the difference by the larger cost.
+// Role of a difference between two runs: 1 is more, -1 less, 0 neither. For the cost of one run: 0. For
+// ratios: -1..1, the difference divided by the larger cost.
 constexpr int kSignRole = Qt::UserRole + 5;
 
 class CostModel : public QAbstractItemModel {
@@ -32,40 +32,42 @@ class CostModel : public QAbstractItemModel {
   explicit CostModel(Reading reading, QObject* parent = nullptr);
   ~CostModel() override;
 
-  // The tree must outlive its being shown; nullptr: nothing is. Keeps columns whose metrics are still there.
+  // The tree must live as long as it is shown; nullptr: nothing is shown. Keeps columns whose metrics still
+  // exist.
   void show(const CallTree* tree);
-  // Another one of the same rows and columns in the same order, of which nothing is loaded.
+  // Returns a model with the same rows and columns in the same order, with nothing loaded.
   std::unique_ptr<CostModel> copy() const;
-  // The metric by which places are chosen.
+  // Sets the metric by which source locations are selected.
   void set_metric(size_t metric);
-  // Rows below this share (0..100) of every metric are not there.
+  // Hides rows below this share (0..100) of every metric.
   void set_threshold(double percent);
-  // Only this row (of Rows) and what is below it; kNone: all.
+  // Shows only this row (of Rows) and those below it; kNone: all.
   void zoom(uint32_t row);
   uint32_t zoomed() const { return zoomed_; }
-  // Per frame: what a search found; empty: nothing is marked.
+  // One flag per frame for search results; empty: nothing is marked.
   void set_found(std::vector<bool> frames);
 
   const std::vector<Column>& columns() const { return columns_; }
-  int column_of(const QString& key) const;  // -1: it is not shown
-  // By which column the rows are sorted; -1: by none, as one that was removed.
+  int column_of(const QString& key) const;  // -1: not shown
+  // The column by which the rows are sorted; -1: none, or a removed one.
   int sorted_column() const { return column_of(sorted_by_); }
   const QString& sorted_key() const { return sorted_by_; }
   Qt::SortOrder sort_order() const { return order_; }
   void insert_column(int position, Column column);
   void remove_column(int position);
 
-  // Of an index; kNone for an invalid one.
+  // Returns kNone for an invalid index.
   uint32_t row_of(const QModelIndex& index) const;
-  // Loads the rows above it. Invalid where the row is not shown: below the threshold, outside the zoom.
+  // Loads the ancestors of the row. Returns an invalid index if the row is not shown because of the threshold
+  // or the zoom.
   QModelIndex index_of(uint32_t row);
   Rows* rows() const { return rows_.get(); }
   const QString& name_of(uint32_t frame) const;
-  // False while statistics over threads are computed in the background, for a column that shows them: its
-  // texts are "..." then. Exact values (kExactRole) wait for them. Where they cannot be read the texts are
-  // "unknown", and that is thrown once into the event loop, and for each exact value.
+  // False while statistics over threads are computed in the background for a column that shows them. Their
+  // texts are "..." meanwhile, and exact values (kExactRole) wait for them. If they cannot be read, their
+  // texts are "unknown". The error is thrown once into the event loop, and for each exact value.
   bool is_complete() const { return !counting_.joinable(); }
-  // Rows that the last search found, in the order of reading.
+  // Returns the rows that the latest search found, in reading order.
   std::vector<uint32_t> found_rows();
 
   QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
@@ -80,7 +82,7 @@ class CostModel : public QAbstractItemModel {
   void sort(int column, Qt::SortOrder order = Qt::AscendingOrder) override;
 
  private:
-  // A loaded row; the first one stands above all.
+  // A loaded row; the first one is the invisible root.
   struct Item {
     uint32_t row = kNone;
     uint32_t parent = 0;
@@ -98,11 +100,11 @@ class CostModel : public QAbstractItemModel {
   QString tip(uint32_t row, const Column& column) const;
   double number(uint32_t row, const Column& column) const;
   double sort_key(uint32_t row, const Column& column) const;
-  // nullptr: not known yet.
+  // Returns nullptr if not known yet.
   const ThreadSpread* spread(uint32_t row, size_t metric) const;
   void count_by_thread() const;
   void stop_counting();
-  // Waits for what counts.
+  // Waits for the counting thread.
   void take_counts() const;
   void show_counts(uint64_t turn);
 
@@ -115,14 +117,14 @@ class CostModel : public QAbstractItemModel {
   size_t metric_ = 0;
   double threshold_ = 0;
   uint32_t zoomed_ = kNone;
-  QString sorted_by_;  // the key of a column; empty: as the rows come
+  QString sorted_by_;  // key of a column; empty: unsorted
   Qt::SortOrder order_ = Qt::DescendingOrder;
   mutable std::vector<std::optional<QString>> names_;  // per frame
   mutable std::unique_ptr<ThreadCosts> thread_costs_;
   mutable std::map<std::pair<uint32_t, size_t>, ThreadSpread> spreads_;
-  mutable std::unique_ptr<ThreadCosts> counted_;  // the thread's until it ends
-  mutable std::exception_ptr not_counted_;        // why, likewise
-  mutable uint64_t turn_ = 0;                     // of the thread whose end counts
+  mutable std::unique_ptr<ThreadCosts> counted_;  // owned by the thread until it ends
+  mutable std::exception_ptr not_counted_;        // the reason, likewise
+  mutable uint64_t turn_ = 0;                     // number of the thread whose end counts
   mutable std::jthread counting_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Asks for a derived metric: its name, and its formula.
+// Asks for the name and formula of a derived metric.
 
 #include <QDialog>
 #include <QLabel>
@@ -14,12 +14,12 @@ class DerivedDialog : public QDialog {
   Q_OBJECT
 
  public:
-  // The tree has metrics, and outlives it.
+  // The tree must have metrics and outlive the dialog.
   explicit DerivedDialog(const CallTree& tree, QWidget* parent = nullptr);
 
-  // One that there is.
+  // Edits an existing metric.
   void edit(const QString& name, const QString& formula);
-  // What is done with what was typed. Where that throws FormulaError the dialog tells it and stays open.
+  // Takes the input. If it throws FormulaError, the dialog shows the message and stays open.
   using Take = std::function<void(const QString& name, const QString& formula)>;
   void take_by(Take take) { take_ = std::move(take); }
 

@@ -1,7 +1,8 @@
 #pragma once
-// Derived metrics: a formula over the metrics of one row, as "MISSES.excl / max(CYCLES.excl, 1) * 1000".
-// Numbers, + - * / and parentheses, min(a, b) and max(a, b), and the metrics by name with .incl or .excl;
-// a name with other characters than letters, digits, _ and : stands in [brackets]: "[L1-misses].excl".
+// Derived metrics: a formula over the metrics of one row, such as "MISSES.excl / max(CYCLES.excl, 1) * 1000".
+// A formula consists of numbers, + - * /, parentheses, min(a, b), max(a, b), and metric names with .incl or
+// .excl. A name with characters other than letters, digits, _ and : is written in [brackets]:
+// "[L1-misses].excl".
 
 #include <cstdint>
 #include <functional>
@@ -20,11 +21,11 @@ class FormulaError : public std::runtime_error {
 
 class Formula {
  public:
-  // Throws FormulaError: one line that names the place in the text and what is expected there.
+  // Throws FormulaError: one line with the position in the text and what is expected there.
   Formula(const std::string& text, const std::vector<std::string>& metrics);
 
   const std::string& text() const { return text_; }
-  // Not a number where it divides nothing by nothing.
+  // Returns NaN for 0 / 0.
   double value(const std::function<Cost(size_t metric)>& cost) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The part of a menu that leads to the same function on other pages.
+// Menu entries that lead to the same function on other pages.
 
 #include <QMenu>
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace prof::viewer {
 
-// All pages that show functions but `here`. `choose` asks the document for the function.
+// Adds all pages that show functions, except `here`. `choose` requests the function from the document.
 void add_pages_of_function(QMenu& menu, Document& document, std::function<void()> choose,
                            const QString& here = {});
 

@@ -1,7 +1,7 @@
 #pragma once
-// Where tables and flame graphs take their rows from: the call tree read from the entry points on, from the
-// functions that spend on, or as a list of functions. Rows are numbered as they are first asked for, and
-// nothing is computed of those that nobody looks at.
+// The rows of tables and flame graphs: the call tree from the entry points down, from the functions with self
+// cost up, or as a list of functions. Rows are numbered as they are first requested, and nothing is computed
+// before.
 
 #include <algorithm>
 #include <cstdint>
@@ -21,48 +21,48 @@ class Rows {
  public:
   virtual ~Rows() = default;
 
-  // By falling cost of the first metric. Also those that cost nothing.
+  // By descending cost of the first metric, including those without costs.
   virtual const std::vector<uint32_t>& roots() = 0;
   virtual std::vector<uint32_t> children(uint32_t row) = 0;
   virtual bool has_children(uint32_t row) = 0;
   virtual uint32_t parent(uint32_t row) const = 0;  // kNone for roots
 
-  virtual uint32_t frame(uint32_t row) const = 0;  // into CallTree::frames
+  virtual uint32_t frame(uint32_t row) const = 0;  // index into CallTree::frames
   virtual bool is_inlined(uint32_t row) = 0;
   virtual Cost cost(uint32_t row, size_t metric) = 0;
-  // What decides whether the row is worth showing.
+  // The value that decides whether the row is worth showing.
   virtual double weight(uint32_t row, size_t metric) = 0;
-  // How wide it is in a flame graph, in the metric's unit: its weight, but of the difference of two profiles
-  // what it and its callees changed by, up or down.
+  // Returns the width in a flame graph, in the metric's unit: the weight. For the difference of two profiles:
+  // the total change of the row and its callees, up or down.
   virtual double width(uint32_t row, size_t metric) { return std::max(weight(row, metric), 0.0); }
-  // Of the difference of two profiles, which rows are shown: also those whose callees cancel each other out.
-  // nullptr: the weights of rows decide.
+  // For the difference of two profiles: returns which rows are shown, including those whose callees cancel
+  // each other out. nullptr: the weights of rows decide.
   virtual const std::vector<bool>* shown_rows(double /*threshold_percent*/) { return nullptr; }
-  // Whether its weight is more than nothing, by any metric.
+  // True if its weight is above zero in any metric.
   virtual bool costs_anything(uint32_t row) = 0;
   virtual Place place(uint32_t row, size_t metric) = 0;
   virtual std::vector<Instance> instances(uint32_t row) = 0;
 
-  // The rows of these frames, in the order of reading. Only functions themselves, not their callers, where
-  // callers are below them.
+  // Returns the rows of these frames in reading order. If callers are below functions, only the functions
+  // themselves.
   virtual std::vector<uint32_t> rows_of(const std::vector<bool>& frames) = 0;
 };
 
-// The tree must outlive it.
+// The tree must outlive the result.
 std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree);
 
-// Returns whether the tree is of the difference of two profiles: something costs less than nothing by the
-// first metric. Other metrics are not read for it.
+// True if the tree is the difference of two profiles: something has a negative cost in the first metric.
+// Other metrics are not read for it.
 bool is_difference(const CallTree& tree);
 
-// costs_anything() by all of the weights.
+// costs_anything() computed from all weights.
 bool has_weight(Rows& rows, const CallTree& tree, uint32_t row);
 
-// The position in the tree's metrics by which a row's place is chosen: of two runs that are compared the
-// opened one's, where the row was there.
+// Returns the position in the tree's metrics by which a row's location is chosen. For two compared runs that
+// is the opened run's, if it has the row.
 size_t placed_by(const CallTree& tree, Rows& rows, uint32_t row, size_t metric);
 
-// True where the row costs anything, and as much as the threshold asks (0..100) in any metric.
+// True if the row has any cost, and reaches the threshold (0..100) in any metric.
 bool is_shown(Rows& rows, const CallTree& tree, uint32_t row, double threshold_percent);
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// Where a regular expression for functions is typed, and what it found is told.
+// The input of a regular expression for functions, with the result of the search.
 
 #include <QLabel>
 #include <QWidget>

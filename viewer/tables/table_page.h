@@ -1,5 +1,5 @@
 #pragma once
-// The pages top-down, bottom-up and flat: a table of costs, searched, zoomed into and sorted.
+// The pages "top-down", "bottom-up" and "flat": a table of costs that can be searched, zoomed and sorted.
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
@@ -29,15 +29,15 @@ class TablePage : public Page {
   QAbstractItemView* table() override { return view_; }
   CostModel& model() { return model_; }
 
-  // Opens and selects the path along which most cost flows, from the selected row on or from the heaviest.
+  // Opens and selects the most expensive path, from the selected row or from the most expensive one.
   void show_hot_path();
-  // To the next row (forward) whose function the search found, or the one before.
+  // Goes to the next (forward) or previous row whose function the search found.
   void go_to_found(bool forward);
-  // Of the selected row, as far as a few thousand rows.
+  // Opens the rows below the selected one, up to a few thousand.
   void open_all_below();
   void zoom_to_selected();
   void zoom_back();
-  // Of the selected row.
+  // For the selected row.
   void ask_for_source();
   void ask_for_instructions();
 
@@ -72,24 +72,24 @@ class TablePage : public Page {
   QTreeView* view_;
   SearchField* search_;
   QLabel* zoom_label_;
-  QLabel* why_empty_;  // shown where there is a reason
+  QLabel* why_empty_;  // shown if there is a reason
   QCheckBox* merges_;
   QDoubleSpinBox* threshold_;
   ChosenColumns columns_;
-  std::vector<uint32_t> zooms_;  // before the one that is shown
+  std::vector<uint32_t> zooms_;  // previous zooms
   size_t sorted_metric_ = SIZE_MAX;
   struct Sorting {
     QString key;
     Qt::SortOrder order = Qt::DescendingOrder;
   };
-  Sorting sortings_[2];  // of one run, and of two that are compared
+  Sorting sortings_[2];  // for one run, and for two compared runs
   bool compares_ = false;
-  int deepest_ = 0;  // level of the rows that were chosen
+  int deepest_ = 0;  // the deepest level of rows that were selected
   bool is_filled_ = false;
   bool was_filled_ = false;
   QSet<QString> opened_;  // paths, while the tree changes
   QString chosen_;
-  uint32_t asked_function_ = kNone;  // while the page is hidden
+  uint32_t asked_function_ = kNone;  // set while the page is hidden
 };
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// What any table shows, as text: of what is selected for the clipboard, of all of it as CSV.
+// Tables as text: the selection for the clipboard, everything as CSV.
 
 #include <QAbstractItemView>
 #include <QString>
@@ -7,15 +7,15 @@
 
 namespace prof::viewer {
 
-// The selected rows as they are shown, from above, with the columns' names above them, tabs between columns;
-// children two spaces further in.
+// Returns the selected rows as they are shown, in order, with column names on top and tabs between columns.
+// Children are indented by two spaces.
 QString text_of_selection(const QAbstractItemView& view);
 
-// All rows that there are, loaded or not, with exact values where the model knows them (kExactRole). RFC
-// 4180; "-" is standard output. Throws std::runtime_error, with one line.
+// Writes all rows, loaded or not, with exact values if the model has them (kExactRole). RFC 4180; "-" is
+// standard output. Throws std::runtime_error with a one-line message.
 void write_csv(QAbstractItemModel& model, const std::filesystem::path& file);
 
-// Of an item: the value without words, for CSV.
+// Role of an item: the plain value, for CSV.
 constexpr int kExactRole = Qt::UserRole + 1;
 
 }  // namespace prof::viewer

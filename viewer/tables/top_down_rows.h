@@ -1,5 +1,5 @@
 #pragma once
-// The call tree itself: a row is a node, its weight what was spent in it and all that it calls.
+// The call tree itself: a row is a node, its weight the inclusive cost.
 
 #include <map>
 #include <optional>
@@ -35,8 +35,8 @@ class TopDownRows : public Rows {
   std::vector<uint32_t> roots_;
   std::optional<NodeContexts> contexts_;
   std::optional<bool> is_difference_;
-  std::map<double, std::vector<bool>> shown_;     // by threshold, of a difference
-  std::map<size_t, std::vector<double>> widths_;  // by metric, of a difference
+  std::map<double, std::vector<bool>> shown_;     // by threshold, for a difference
+  std::map<size_t, std::vector<double>> widths_;  // by metric, for a difference
 };
 
 }  // namespace prof::viewer

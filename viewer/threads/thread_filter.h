@@ -1,6 +1,6 @@
 #pragma once
-// Which threads all pages show: check boxes, and a text that leaves only those of a name in the list. Lies in
-// a menu of the window's tools.
+// Selects the threads that all pages show, by check boxes. A text limits the list to matching names. It is a
+// menu of the window's tool bar.
 
 #include <QLabel>
 #include <QLineEdit>
@@ -19,9 +19,9 @@ class ThreadFilter : public QWidget {
  public:
   explicit ThreadFilter(QWidget* parent = nullptr);
 
-  // nullptr: none is open. The filter does not outlive what it shows.
+  // nullptr: no document is open. The filter must not outlive what it shows.
   void show_document(Document* document);
-  // "All 64 threads", "3 of 64 threads"
+  // Returns "All 64 threads" or "3 of 64 threads".
   QString words() const;
   QLineEdit* text() const { return text_; }
 
@@ -38,7 +38,7 @@ class ThreadFilter : public QWidget {
   Document* document_ = nullptr;
   QLineEdit* text_;
   QListWidget* list_;
-  QTimer later_;  // so that several clicks are one choice
+  QTimer later_;  // combines several clicks into one selection
 };
 
 }  // namespace prof::viewer

@@ -1,7 +1,7 @@
 #pragma once
-// A value of each thread as bars: in the order of the threads, by falling value, or how many threads have
-// which. The threads that are chosen are full, others pale, outliers marked. A click chooses the threads of a
-// bar, with Ctrl beside those that are chosen; a drag, those of several.
+// Plots one value of each thread as bars: in thread order, by descending value, or as a histogram. Selected
+// threads are drawn solid and others pale; outliers are marked. A click selects the threads of a bar, Ctrl
+// adds to the selection, and a drag selects those of several bars.
 
 #include <QWidget>
 #include <functional>
@@ -20,18 +20,18 @@ class ThreadPlot : public QWidget {
   explicit ThreadPlot(Order order, QWidget* parent = nullptr);
 
   struct Bar {
-    double height = 0;              // the value, or how many threads
-    std::vector<uint32_t> threads;  // into the values
+    double height = 0;              // the value, or the number of threads
+    std::vector<uint32_t> threads;  // indices into the values
   };
 
-  // `words` puts a value into words, with its unit; `exact` as well, with all digits; `name` a thread. Values
-  // are not below 0.
+  // `words` formats a value with its unit, `exact` with all digits, `name` a thread. Values must not be
+  // negative.
   void show_values(std::vector<double> values, std::vector<bool> is_chosen,
                    std::function<QString(double)> words, std::function<QString(double)> exact,
                    std::function<QString(uint32_t)> name);
 
   const std::vector<Bar>& bars() const { return bars_; }
-  // Where a bar is painted, as high as the plot.
+  // Returns where a bar is painted, as high as the plot.
   QRect place_of(size_t bar) const;
   QString words_at(const QPoint& point) const;
 
@@ -39,7 +39,7 @@ class ThreadPlot : public QWidget {
   QSize minimumSizeHint() const override { return {120, 80}; }
 
  signals:
-  // Rising; `adds`: to those that are chosen.
+  // Ascending. `adds`: add to the selection.
   void threads_asked(const std::vector<uint32_t>& threads, bool adds);
 
  protected:
@@ -52,11 +52,11 @@ class ThreadPlot : public QWidget {
 
  private:
   void make_bars();
-  // Of the axis on the left, for a bar of this height.
+  // Returns the label of the left axis for a bar of this height.
   QString label_of(double height) const;
   void measure_labels();
   QRect area() const;
-  // bars_.size(): none.
+  // Returns bars_.size() if there is none.
   size_t bar_at(int x) const;
   double highest() const;
   void ask(size_t first, size_t last, bool adds);
@@ -73,7 +73,7 @@ class ThreadPlot : public QWidget {
   std::vector<Bar> bars_;
   int label_width_ = 0;
   size_t pressed_ = SIZE_MAX, last_ = SIZE_MAX;  // bars of a drag; SIZE_MAX: none
-  size_t cursor_ = 0;                            // that keys move
+  size_t cursor_ = 0;                            // moved by keys
 };
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// The threads with what each spent: a row each, sorted by any column.
+// The threads with the cost of each, one row per thread, sorted by any column.
 
 #include <QAbstractTableModel>
 #include <functional>
@@ -17,10 +17,10 @@ class ThreadTable : public QAbstractTableModel {
 
   explicit ThreadTable(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-  // Of each thread its name and value; `words` and `exact` put values into words.
+  // Name and value of each thread; `words` and `exact` format values.
   void show_values(std::vector<QString> names, std::vector<double> values,
                    std::function<QString(double)> words, std::function<QString(double)> exact);
-  // Of a row.
+  // Returns the thread of a row.
   uint32_t thread(int row) const { return order_[static_cast<size_t>(row)]; }
 
   int rowCount(const QModelIndex& parent = {}) const override;
@@ -39,7 +39,7 @@ class ThreadTable : public QAbstractTableModel {
   std::vector<double> values_;
   std::function<QString(double)> words_, exact_;
   Distribution distribution_;
-  std::vector<uint32_t> order_;  // of rows
+  std::vector<uint32_t> order_;  // by row
   int sorted_by_ = Value;
   Qt::SortOrder direction_ = Qt::DescendingOrder;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// How a metric spreads over threads and ranks: of the whole program, or of the function that was chosen last.
-// A click on a bar or a row chooses threads, for all pages.
+// The distribution of a metric over threads and ranks, for the whole program or the function that was
+// selected last. A click on a bar or a row selects threads for all pages.
 
 #include <QComboBox>
 #include <QLabel>
@@ -35,13 +35,13 @@ class ThreadsPage : public Page {
   void fill();
   void forget_function();
   void choose_function(uint32_t frame);
-  // Profiles.
+  // `chosen`: profiles.
   void choose(std::vector<uint32_t> chosen, bool adds);
-  // Of positions in shown_.
+  // `threads`: positions in shown_.
   void choose_shown(const std::vector<uint32_t>& threads, bool adds);
   QString in_words(const Metric& metric, const std::vector<double>& values) const;
 
-  std::optional<QString> function_;  // its name, by which it is found in another tree
+  std::optional<QString> function_;  // name, by which it is found in another tree
   QLabel* sentence_;
   QComboBox* kind_;
   QPushButton* whole_program_;
@@ -49,7 +49,7 @@ class ThreadsPage : public Page {
   ThreadPlot* by_thread_;
   ThreadPlot* sorted_;
   ThreadPlot* histogram_;
-  std::vector<uint32_t> shown_;  // profiles, whose values are compared
+  std::vector<uint32_t> shown_;  // profiles whose values are compared
   ThreadTable model_;
   QTableView* table_;
   bool is_filled_ = false;

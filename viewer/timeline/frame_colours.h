@@ -11,20 +11,21 @@
 
 namespace prof::viewer {
 
-// Depth 0 is where stacks begin. A path that is not as deep counts as its innermost frame.
+// Depth 0 is the outermost frame. A shorter path counts as its innermost frame.
 struct FramesAtDepth {
-  std::vector<uint32_t> of_context;  // frame, an index into CallTree::frames
+  std::vector<uint32_t> of_context;  // an index into CallTree::frames
   uint32_t frames = 0;
 };
 FramesAtDepth frames_at_depth(const CallTree& tree, uint32_t depth);
-// Of the longest path.
+// Returns the depth of the longest path.
 uint32_t deepest(const CallTree& tree);
-// From the entry point inwards: the nodes above and with the context's own.
+// Returns the nodes from the entry point to the context's own.
 std::vector<uint32_t> path_of(const CallTree& tree, uint32_t context);
 
-// Of all frames of the tree (viewer/document/colours.h).
+// Returns the colours of all frames of the tree (viewer/document/colours.h).
 std::vector<QRgb> colours_of_frames(const CallTree& tree);
-// Where a thread was followed, and nothing ran; times at which it was not followed have the background.
+// Returns the colour of times at which a thread was followed and nothing ran. Times at which it was not
+// followed have the background.
 QColor idle_colour(const QPalette& palette);
 
 }  // namespace prof::viewer

@@ -1,5 +1,6 @@
 #pragma once
-// Which functions the shown rows spent the shown time in, as a table: exact, from the index, not from pixels.
+// The time of each function in the shown rows and the shown range, as a table. It is exact: computed from the
+// index, not from pixels.
 
 #include <QAbstractTableModel>
 #include <QColor>
@@ -10,7 +11,7 @@
 
 namespace prof::viewer {
 
-// What stands for the time of a row in no context.
+// Returns the name of the time in which a row has no context.
 inline const char* words_for_no_context(const MappedTraces& traces) {
   return traces.are_of_wall_clock() ? "(no samples)" : "(nothing ran)";
 }
@@ -30,7 +31,7 @@ class FunctionTimes : public QAbstractTableModel {
 
   using QAbstractTableModel::QAbstractTableModel;
 
-  // Sorted as the columns are; `all_ns` is what shares are of.
+  // Sorts the rows as the columns are sorted. Shares refer to `all_ns`.
   void show(std::vector<FunctionTime> times, uint64_t all_ns);
   const FunctionTime& at(int row) const { return times_[static_cast<size_t>(row)]; }
 

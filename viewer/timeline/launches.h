@@ -1,5 +1,5 @@
 #pragma once
-// Which thread submitted which task of a device, to be found by instant: the arrows of a timeline.
+// Finds by time which thread submitted which task of a device, for the arrows of a timeline.
 
 #include <QObject>
 #include <QTimer>
@@ -15,20 +15,20 @@ namespace prof::viewer {
 
 class LaunchTable {
  public:
-  // Of a database with millions more, the first ones: 48 bytes each.
+  // The limit; a larger database shows its first ones. Each takes 48 bytes.
   static constexpr size_t kMost = 4'000'000;
 
   LaunchTable() = default;
-  // Reads them all. Throws DatabaseError. Empty where it was cancelled.
+  // Reads all launches. Empty if it was cancelled. Throws DatabaseError.
   LaunchTable(const LaunchSource& source, const std::atomic<bool>& is_cancelled, size_t most = kMost);
 
   bool empty() const { return launches_.empty(); }
   bool is_cut() const { return is_cut_; }
 
-  // At most so many: tasks that ran on the queue in that time, by their begin; those that the thread
-  // submitted in it, in this order; those whose way from the one to the other lies in it at least in part, of
-  // these profiles alone: where there are more, nothing. Queue and thread are indices into
-  // Database::profiles.
+  // Return at most `most` launches. run_by(): tasks that ran on the queue in that time, by start.
+  // submitted_by(): those that the thread submitted in it, in that order. all_in(): those of these profiles
+  // whose way from submission to start overlaps it, or none if there are more. Queue and thread are indices
+  // into Database::profiles.
   using Found = std::vector<const DeviceLaunch*>;
   Found run_by(uint32_t queue, TimeRange range, size_t most) const;
   Found submitted_by(uint32_t thread, TimeRange range, size_t most) const;
@@ -39,9 +39,10 @@ class LaunchTable {
     uint32_t profile;
     size_t begin, end;  // in launches_
   };
-  std::vector<DeviceLaunch> launches_;     // by queue and begin
-  std::vector<uint64_t> last_end_;         // of each, and of those before it in its queue
-  std::vector<uint64_t> first_submitted_;  // of each, and of those behind it in its queue
+  std::vector<DeviceLaunch> launches_;     // by queue and start
+  std::vector<uint64_t> last_end_;         // the latest end among each one and those before it in its queue
+  std::vector<uint64_t> first_submitted_;  // the earliest submission among each one and those after it in its
+                                           // queue
   std::vector<Queue> queues_;
   std::vector<uint32_t> by_thread_;  // launches of known threads, by thread and submission
   bool is_cut_ = false;
@@ -52,7 +53,7 @@ class LaunchReader : public QObject {
   Q_OBJECT
 
  public:
-  // The database outlives it.
+  // The database must outlive this object.
   LaunchReader(const Database& database, QObject* parent);
   ~LaunchReader() override;
 
@@ -60,12 +61,11 @@ class LaunchReader : public QObject {
   const LaunchTable& table() const { return table_; }
 
  signals:
-  // table() has what there is; `why` says where it could not be read, or not all of it, and is empty
-  // otherwise.
+  // table() is available. `why` is empty, or says that it could not be read, or not completely.
   void ready(const QString& why);
 
  private:
-  LaunchTable table_, read_;  // the second one is the reader's until it ends
+  LaunchTable table_, read_;  // the second belongs to the reader until it ends
   QString why_;
   std::atomic<bool> is_cancelled_{false};
   std::thread reader_;

@@ -1,5 +1,5 @@
 #pragma once
-// Which frames of a row of the timeline are seen where there are fewer pixels than frames.
+// Chooses which frames of a timeline row are visible if there are fewer pixels than frames.
 
 #include <cstdint>
 #include <span>
@@ -11,14 +11,14 @@ namespace prof::viewer {
 
 class RowFrames {
  public:
-  // Of a row, from its first pixel on; keys are below that number.
+  // Begins a row, at its first pixel; keys are below `keys`.
   void begin(size_t keys);
 
-  // Of a column of pixels that shows one frame alone, in which any ran for `running_ns`: the frames take
-  // turns, so that neighbouring columns together have the colours in the frames' shares.
+  // Chooses the frame for a column of pixels that shows only one, in which frames ran for `running_ns`.
+  // Frames alternate, so neighbouring columns together show their colours in proportion.
   uint32_t turn(std::span<const Share> shares, uint64_t running_ns);
 
-  // What ran in a column, whose bar begins at the pixel `top`; and which of it was painted.
+  // Notes what ran in a column whose bar starts at pixel `top`, and which frame was painted there.
   void note(int x, int top, std::span<const Share> shares);
   void note_painted(uint32_t key) { frames_[key].is_painted = true; }
 
@@ -26,8 +26,8 @@ class RowFrames {
     int x, top;
     uint32_t key;
   };
-  // A pixel for each frame that ran and was not painted anywhere in the row: where it ran longest. The
-  // longest ones, where there are more than an eighth of the columns; one in a column at most.
+  // Returns one pixel for each frame that ran but was not painted in the row, where it ran longest. If these
+  // are more than an eighth of the columns, only the longest ones; at most one per column.
   std::vector<Spot> unpainted(int columns);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Which rows a timeline shows, in which order, and what they are called: threads and device queues, in groups
-// that are opened and closed.
+// The rows of a timeline, their order and labels: threads and device queues, in groups that can be opened and
+// closed.
 
 #include <QString>
 #include <QStringList>
@@ -16,17 +16,18 @@ namespace prof::viewer {
 struct TimelineRow {
   bool is_group() const { return profile == kNone; }
 
-  std::vector<size_t> rows;        // in MappedTraces: one, or all of a group
+  std::vector<size_t> rows;        // indices in MappedTraces: one, or all of a group
   std::vector<uint32_t> profiles;  // of each of these
   uint32_t profile = kNone;
-  QString label;        // as `prof report --thread` takes it, and the name; of a group what its rows share
-  QString group;        // the key of its group in RowGroups, also of the group itself; empty without groups
-  bool is_open = true;  // the group that it is, or is in
+  QString label;        // in the format of `prof report --thread`, with the name; for a group what its rows
+                        // share
+  QString group;        // key of its group in RowGroups, also for the group itself; empty without groups
+  bool is_open = true;  // the group that it is, or is in, is open
 };
 
 enum class RowOrder : uint8_t { Process, Node, Kind, Thread, Name };
 
-// Groups that the user opened or closed; the others are open while there are few rows.
+// Remembers which groups the user opened or closed. Others are open as long as there are few rows.
 class RowGroups {
  public:
   static constexpr size_t kMostOpenRows = 64;
@@ -42,9 +43,9 @@ class RowGroups {
   std::set<QString> toggled_;
 };
 
-// Of these profiles those whose label contains the filter, or matches it as a shell pattern; case does not
-// matter, and several filters are parted by commas. Where they are of more than one group, each group of
-// several begins with a row for all of it.
+// Returns the rows for those profiles whose label contains the filter or matches it as a shell pattern. Case
+// is ignored, and commas separate several filters. If there is more than one group, each group with several
+// rows begins with a row for all of it.
 std::vector<TimelineRow> timeline_rows(const Database& database, const MappedTraces& traces,
                                        const std::vector<uint32_t>& profiles, const QString& filter,
                                        RowOrder order, const RowGroups& groups);

@@ -10,13 +10,14 @@ namespace prof::viewer {
 
 struct Tick {
   uint64_t time_ns;
-  QString label;  // from the run's begin: "1.25 s"
+  QString label;  // from the start of the run: "1.25 s"
 };
 
-// As many as `most` that are a round step (1, 2 or 5 times a power of ten) apart, counted from `origin_ns`.
+// Returns at most `most` ticks at a round distance (1, 2 or 5 times a power of ten), counted from
+// `origin_ns`.
 std::vector<Tick> ticks(TimeRange range, uint64_t origin_ns, int most);
 
-// "1.234567 s": of an instant, from the run's begin, with the digits that `range` needs.
+// Formats an instant from the start of the run with the digits that `range` needs: "1.234567 s".
 QString instant(uint64_t time_ns, uint64_t origin_ns, TimeRange range);
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// Which part of the run's time is shown, and which were before.
+// The part of the run's time that is shown, and its history.
 
 #include <vector>
 
@@ -9,25 +9,25 @@ namespace prof::viewer {
 
 class TimeWindow {
  public:
-  // Shows all of it, and forgets what was before.
+  // Shows the whole time and clears the history.
   void set_whole(TimeRange whole);
   const TimeRange& whole() const { return whole_; }
   const TimeRange& shown() const { return shown_; }
 
-  // All clip to the whole and keep a shortest duration. False where nothing changed. A step can be undone;
-  // one that continues a gesture is undone together with it.
+  // All clip to the whole and keep a minimum duration. They return false if nothing changed. Each step can be
+  // undone; a step that continues a gesture is undone together with it.
   enum class Step { New, Continued };
   bool show(TimeRange range, Step step = Step::New);
-  // Shows `factor` of the time, and the instant stays where it is.
+  // Shows `factor` times the current time; the instant stays in place.
   bool zoom(double factor, uint64_t at_ns, Step step = Step::New);
-  // To later times, in shares of what is shown.
+  // Moves to later times, by a share of what is shown.
   bool pan(double share, Step step = Step::New);
   bool show_whole() { return show(whole_); }
   bool undo();
-  // How many can be undone.
+  // The number of steps that can be undone.
   size_t steps() const { return before_.size(); }
 
-  // In ns: what a pixel can still tell apart.
+  // In ns; the shortest time that a pixel can resolve.
   static constexpr uint64_t kShortest = 2'000;
 
  private:

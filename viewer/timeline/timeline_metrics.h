@@ -4,6 +4,6 @@
 namespace prof::viewer {
 
 constexpr int kPartGap = 6;  // between the parts
-constexpr int kIndent = 14;  // of the labels of a group's rows
+constexpr int kIndent = 14;  // of the labels in a group
 
 }  // namespace prof::viewer

@@ -1,6 +1,6 @@
 #pragma once
-// Who was in which function when: rows of the chosen threads, the call stack of an instant, and the time of
-// each function in exactly what is shown.
+// The timeline: which thread was in which function when. Shows rows of the selected threads, the call stack
+// of an instant, and the exact time of each function in the visible part.
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -36,10 +36,10 @@ class TimelinePage : public Page {
   QString failure() const override { return failure_; }
   bool is_complete() const override;
   QWidget* main_widget() override { return view_; }
-  // The call stack where it has the keys, else the times.
+  // Returns the call stack if it has the keyboard focus, else the times.
   QAbstractItemView* table() override;
 
-  // The selected time for all pages, or, where none is, what is shown.
+  // Selects the marked time for all pages, or the visible time if none is marked.
   void choose_time();
 
  protected:
@@ -47,14 +47,14 @@ class TimelinePage : public Page {
   void changeEvent(QEvent* event) override;
 
  private:
-  // Of an item of the call stack: its frame, its depth, and its line: file and line.
+  // Roles of an item of the call stack: frame, depth, file and line.
   static constexpr int kFrameRole = Qt::UserRole + 20, kDepthRole = kFrameRole + 1,
                        kFileRole = kFrameRole + 2, kLineRole = kFrameRole + 3;
 
   QWidget* make_controls();
   void tell(const QString& note);
   QWidget* make_sides();
-  // What is shown follows the document, once it is seen.
+  // Updates to the document, once the page is visible.
   void refresh();
   void show_document();
   void open_traces();
@@ -64,7 +64,7 @@ class TimelinePage : public Page {
   void show_times();
   void show_stack();
   void add_to_stack(uint32_t context);
-  // The stack takes no room where there is none.
+  // Hides the stack if there is none.
   void make_room_for_stack(bool has_cursor);
   void go_to_function(const QString& name);
   void go_to_frame_of_stack(const QModelIndex& index);
@@ -87,7 +87,7 @@ class TimelinePage : public Page {
   QComboBox* order_;
   RowGroups groups_;
   QCheckBox* shows_launches_;
-  LaunchReader* launches_ = nullptr;  // of a database with traces
+  LaunchReader* launches_ = nullptr;  // only if the database has traces
   QProgressBar* progress_;
   QToolButton* cancel_;
   QToolButton* choose_;
@@ -103,10 +103,10 @@ class TimelinePage : public Page {
   QTimer times_later_;
   FramesAtDepth frames_;
   std::vector<QString> names_;
-  std::shared_ptr<const CallTree> tree_;  // that is shown
-  std::optional<Moment> wanted_;          // asked for before the page was seen
-  bool is_open_ = false;                  // the traces are
-  bool is_stale_ = true;                  // what is shown is not the document's
+  std::shared_ptr<const CallTree> tree_;  // the tree that is shown
+  std::optional<Moment> wanted_;          // requested before the page was visible
+  bool is_open_ = false;                  // the traces are open
+  bool is_stale_ = true;                  // the page does not show the document's current state
 };
 
 }  // namespace prof::viewer

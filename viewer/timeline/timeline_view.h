@@ -1,10 +1,10 @@
 #pragma once
-// The picture of a timeline with its ruler, labels and minimap (timeline_view_paint.cpp), and what mouse and
-// keys do there (timeline_view_input.cpp): the wheel zooms at the pointer, with Ctrl the rows' height, with
-// Shift it scrolls them, a horizontal one, or one with Alt, moves; dragging moves, with Shift it selects a
-// time, on the minimap it goes there; a click chooses an instant, or opens and closes a group at its label.
-// Arrows lead from where a thread submitted a task to where the device began it: of what is at the pointer or
-// the cursor, and all where they are few.
+// A timeline with its ruler, labels and minimap (timeline_view_paint.cpp), and its mouse and key handling
+// (timeline_view_input.cpp). The wheel zooms at the pointer; with Ctrl it changes the height of rows, with
+// Shift it scrolls them. A horizontal wheel, or the wheel with Alt, moves in time. Dragging moves, with Shift
+// it selects a time, and on the minimap it goes there. A click selects an instant, or opens or closes a group
+// at its label. Arrows lead from where a thread submitted a task to where the device began it: those at the
+// pointer or the cursor, or all if they are few.
 
 #include <QAbstractScrollArea>
 #include <QElapsedTimer>
@@ -25,25 +25,25 @@ class TimelineView : public QAbstractScrollArea {
  public:
   explicit TimelineView(QWidget* parent = nullptr);
 
-  // What is shown. All that is pointed to outlives the view, or is replaced before it ends.
+  // What is shown. Everything that it points to must outlive the view or the next Content.
   struct Content {
     const MappedTraces* traces = nullptr;
     const TraceIndex* index = nullptr;
-    std::vector<uint32_t> keys;  // of each context
-    std::vector<QRgb> colours;   // of each key
-    std::vector<QString> names;  // likewise
+    std::vector<uint32_t> keys;  // one per context
+    std::vector<QRgb> colours;   // one per key
+    std::vector<QString> names;  // one per key
   };
   void show_content(Content content);
   void show_rows(std::vector<TimelineRow> rows);
   const std::vector<TimelineRow>& rows() const { return rows_; }
   // nullptr: no arrows.
   void show_launches(const LaunchTable* launches);
-  // Of rows() the one that shows the profile: its own, or a closed group.
+  // Returns the index in rows() of the row that shows the profile: its own, or a closed group.
   std::optional<size_t> row_of(uint32_t profile) const;
-  // Of a new database: all of its time, and nothing is chosen.
+  // Shows the whole time of a new database, with nothing selected.
   void show_whole(TimeRange whole);
 
-  // False while rows are still to be painted.
+  // False while rows still have to be painted.
   bool is_complete() const {
     return !content_.traces || (!is_stale_ && picture_.is_complete() && overview_.is_complete());
   }
@@ -53,35 +53,36 @@ class TimelineView : public QAbstractScrollArea {
   void show_range(TimeRange range);
   std::optional<TimeRange> selected() const { return selected_; }
   void select(std::optional<TimeRange> range);
-  // The time that all pages show: what is outside of it is veiled.
+  // Marks the time that all pages show by veiling what is outside.
   void mark_chosen(std::optional<TimeRange> range);
 
-  // The instant of which the call stack is asked: a row of rows(), and a time.
+  // The instant whose call stack is shown: a row of rows(), and a time.
   struct Cursor {
     size_t row;
     uint64_t time_ns;
   };
   std::optional<Cursor> cursor() const { return cursor_; }
   void move_cursor(std::optional<Cursor> cursor);
-  // To the other end of the first arrow at the cursor, which is then shown. False where there is none.
+  // Goes to the other end of the first arrow at the cursor and makes it visible. Returns false if there is
+  // none.
   bool follow_arrow();
 
   struct Arrows {
     LaunchTable::Found chosen;  // at the pointer or the cursor
-    LaunchTable::Found others;  // all that lie in what is shown, where they are few
+    LaunchTable::Found others;  // all in the visible part, if they are few
   };
   Arrows arrows() const;
 
-  // Where rows are painted, in the viewport; for tests.
+  // Returns where rows are painted, in the viewport; for tests.
   QRect picture_area() const;
   QRect labels_area() const;
   QRect minimap_area() const;
   std::optional<size_t> row_at(int y) const;
-  // Where rows are higher than they fit, some are scrolled out of it.
+  // False if the row is scrolled out of view.
   bool is_in_sight(size_t row) const;
   uint64_t time_at(int x) const;
 
-  // The tooltip of an instant, as rich text: which row, from when to when, which call path.
+  // Returns the tooltip of an instant as rich text: the row, start and end, and the call path.
   using Describe = std::function<QString(const Cursor&)>;
   void describe_by(Describe describe) { describe_ = std::move(describe); }
 
@@ -89,11 +90,11 @@ class TimelineView : public QAbstractScrollArea {
   void range_changed();
   void selection_changed();
   void cursor_changed();
-  // Other rows are in sight.
+  // Emitted when other rows became visible.
   void sight_changed();
-  // Some of the traces was read and painted.
+  // Emitted when some traces were read and painted.
   void refined();
-  // A group is to be opened or closed, by its key.
+  // Emitted when a group has to be opened or closed, by its key.
   void group_asked(const QString& group);
 
  protected:
@@ -117,12 +118,12 @@ class TimelineView : public QAbstractScrollArea {
   enum class Drag : uint8_t { None, Move, Select, Minimap };
 
   QRect ruler_area() const;
-  double row_height() const;  // in pixels of the viewport
+  double row_height() const;  // in viewport pixels
   void measure_labels();
   int label_width() const;
   TimeWindow::Step step();
   void changed();
-  // Paints more of the picture, and goes on later where that is not all.
+  // Paints more of the picture, and continues later if that is not all.
   void refine();
   void forget_overview() { overview_width_ = 0; }
   void update_scroll_bar();
@@ -139,7 +140,7 @@ class TimelineView : public QAbstractScrollArea {
   double top_of(size_t row) const;  // in the viewport
   int x_of(uint64_t time_ns) const;
   PictureRequest request(QSize size) const;
-  // What a pointer at that pixel means.
+  // Returns the time that a pointer at that pixel stands for.
   TimeRange around(uint64_t time_ns) const;
   LaunchTable::Found arrows_at(const Cursor& cursor) const;
   void point_at(std::optional<Cursor> cursor);
@@ -147,9 +148,9 @@ class TimelineView : public QAbstractScrollArea {
   bool act(int key, Qt::KeyboardModifiers modifiers);
   bool move(int key, Qt::KeyboardModifiers modifiers);
   void move_cursor_by_rows(int rows);
-  // By a part of what is shown; `selects`: all the time on the way.
+  // Moves by a part of what is shown. `selects`: selects the time in between.
   void move_cursor_in_time(int direction, bool selects);
-  // To where something else begins to run in its row.
+  // Moves to where something else begins to run in its row.
   void move_cursor_to_change(int direction);
   void put_cursor_at(uint64_t time_ns);
   void make_rows_higher(double steps);
@@ -158,8 +159,8 @@ class TimelineView : public QAbstractScrollArea {
   Content content_;
   std::vector<TimelineRow> rows_;
   std::vector<PictureRow> picture_rows_;  // of rows_
-  std::vector<size_t> row_of_profile_;    // or of the closed group that has it
-  std::vector<bool> shown_profiles_;      // that have one
+  std::vector<size_t> row_of_profile_;    // or of the closed group that contains it
+  std::vector<bool> shown_profiles_;      // true for those that have a row
   const LaunchTable* launches_ = nullptr;
   TimeWindow window_;
   std::optional<TimeRange> selected_, chosen_;
@@ -168,17 +169,17 @@ class TimelineView : public QAbstractScrollArea {
   Describe describe_;
 
   int labels_width_ = 0;
-  double tallness_ = 1;  // of rows: 1 where all fit
+  double tallness_ = 1;  // of rows: 1 if all fit
   struct Height {
-    size_t steps;  // of window_, behind which it came
+    size_t steps;  // steps of window_ after which it changed
     double tallness;
   };
-  std::vector<Height> heights_;          // before the one of now
-  std::optional<uint64_t> select_from_;  // by keys
+  std::vector<Height> heights_;          // previous heights
+  std::optional<uint64_t> select_from_;  // for selection by keys
   TimelinePicture picture_;
   bool is_stale_ = true;
   Overview overview_;
-  int overview_width_ = 0;  // in pixels of the device; 0: it shows something else
+  int overview_width_ = 0;  // in device pixels; 0: outdated
   QTimer refining_;
   Drag drag_ = Drag::None;
   bool was_dragged_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Tells whether bytes changed by accident; no protection against those who want to fool it.
+// Detects accidental changes of bytes. It does not protect against deliberate ones.
 
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@ class Checksum {
     value_ = (value_ ^ number) * 0x9E3779B97F4A7C15u;
     value_ ^= value_ >> 32;
   }
-  // Whole words; a rest of less than eight bytes counts as filled up with zeros.
+  // Processes whole words; a rest of less than eight bytes is padded with zeros.
   void add(const char* data, uint64_t bytes) {
     for (; bytes >= sizeof(uint64_t); data += sizeof(uint64_t), bytes -= sizeof(uint64_t)) {
       uint64_t word;

@@ -1,7 +1,7 @@
 #pragma once
-// What a row spent in each pixel's time, by frame: what a timeline paints. Where the index is there, it is
-// exact in sum: records where few lie in a pixel, else blocks of about a pixel, of which those that lie in
-// several pixels are shared among these in proportion to their time. So nothing vanishes, however short.
+// Computes what a row spent in each pixel's time, by frame, for painting a timeline. With an index the sums
+// are exact. It uses records where few lie in a pixel, else blocks of about a pixel; a block that spans
+// several pixels is divided in proportion to their time. Nothing disappears, however short.
 
 #include <cstdint>
 #include <span>
@@ -24,19 +24,19 @@ struct PixelScale {
   uint64_t end_ns() const { return edges.back(); }
   double pixel_ns() const { return static_cast<double>(end_ns() - begin_ns()) / pixels(); }
 
-  std::vector<uint64_t> edges;  // of pixel x: [x] and [x + 1]
+  std::vector<uint64_t> edges;  // pixel x is [edges[x], edges[x + 1])
 };
 
-// Makes the pixels of one row at a time; kept for the next row, so that it need not allocate. One for each
+// Computes the pixels of one row at a time. It is reused for the next row, which avoids allocations. One per
 // thread.
 class Columns {
  public:
-  // `keys`: for each context what it counts as, below `key_count`. `index` may be null while it is being
-  // built: then each pixel counts as what is at its middle.
+  // `keys`: the key of each context, below `key_count`. `index` may be null while it is being built; then
+  // each pixel shows what is at its middle.
   void fill(const MappedTraces& traces, const TraceIndex* index, size_t row, const PixelScale& scale,
             std::span<const uint32_t> keys, uint32_t key_count);
 
-  // Of each key one, in no order. Empty where the row has no trace at that time.
+  // Returns one entry per key, unordered. Empty if the row has no trace at that time.
   std::span<const Share> pixel(int x) const {
     const auto i = static_cast<size_t>(x);
     return std::span(shares_).subspan(first_[i], first_[i + 1] - first_[i]);
@@ -58,15 +58,15 @@ class Columns {
 
   void add_segment(uint64_t begin_ns, uint64_t end_ns, uint32_t key);
   void add_block(const TraceIndex& index, const Block& block, uint64_t end_ns);
-  // False behind the last pixel, where an index that contradicts its traces leads.
+  // Returns false past the last pixel, which an index that contradicts its traces can lead to.
   bool skip_to(uint64_t time_ns);
   void end_pixel();
 
   const PixelScale* scale_ = nullptr;
   std::span<const uint32_t> keys_;
   uint32_t key_count_ = 0;
-  size_t pixel_ = 0;  // that is being made
-  Sums sums_, next_;  // of it, and of the one behind it
+  size_t pixel_ = 0;  // the one being computed
+  Sums sums_, next_;  // of that pixel, and of the next one
   std::vector<size_t> first_;
   std::vector<Share> shares_;
 };

@@ -1,15 +1,14 @@
 #pragma once
-// The file that keeps a TraceIndex between starts: `timeline.cache` beside trace.db, or, where that folder
-// cannot be written to, in the user's folder for caches. All numbers are little-endian u64 unless Block says
-// otherwise.
+// The file that keeps a TraceIndex between starts: `timeline.cache` next to trace.db, or in the user's cache
+// folder if that folder is not writable. All numbers are little-endian u64 unless Block says otherwise.
 //
 //   header   IndexHeader, 128 bytes
 //   entries  of all blocks, in any order (trace_index.h)
 //   tables   for each row, level 0 first, its Blocks; behind them for each row where its levels begin
 //
-// A file is taken only where its header is that of these very traces, the checksum of all that is behind the
-// header is right, and its tables lie in it; a file of another version, of another database, or damaged in
-// any bit, is as good as none, and is built again.
+// A file is used only if its header matches these traces, the checksum of everything after the header is
+// correct, and its tables lie within it. Otherwise, such as with another version, another database or a
+// single flipped bit, it is ignored and built again.
 
 #include <atomic>
 #include <filesystem>
@@ -25,9 +24,9 @@ constexpr uint64_t kIndexVersion = 3;
 
 struct IndexHeader {
   uint64_t magic, version;
-  // Of what it was made: sizes and times of last change of trace.db and meta.db, and where the traces are.
+  // Its source: sizes and modification times of trace.db and meta.db, and where the traces are.
   uint64_t trace_bytes, trace_changed_ns, meta_bytes, meta_changed_ns, fingerprint, contexts, rows;
-  // Of itself.
+  // The file itself.
   uint64_t file_bytes, tables,
       checksum;  // tables: offset of the table of rows; checksum: contents_checksum()
   uint64_t reserved[4];
@@ -36,16 +35,17 @@ struct IndexHeader {
 };
 static_assert(sizeof(IndexHeader) == 128);
 
-// What the header says of these traces, the file's own numbers 0.
+// Returns the header for these traces, with 0 for the file's own numbers.
 IndexHeader header_of(const MappedTraces& traces);
 
-// Where such a file may be, the first choice first.
+// Returns where such a file may be, in order of preference.
 std::vector<std::filesystem::path> places_of_index(const MappedTraces& traces);
 
-// Of all that is behind the header, read on `jobs` threads; of a part of it where it was cancelled.
+// Returns the checksum of everything after the header, computed on `jobs` threads; of a part if it was
+// cancelled.
 uint64_t contents_checksum(const Mapping& file, int jobs, const std::atomic<bool>& is_cancelled);
 
-// nullptr where there is none that can be trusted, or it was cancelled. Reads the whole file: not for the
+// Returns nullptr if there is no valid file, or if it was cancelled. Reads the whole file, so not for the
 // window's thread.
 std::unique_ptr<const TraceIndex> open_index(std::shared_ptr<const MappedTraces> traces, int jobs,
                                              const std::atomic<bool>& is_cancelled);

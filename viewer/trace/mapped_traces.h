@@ -1,9 +1,9 @@
 #pragma once
-// The traces of a database as they lie in its file, mapped: any record of any row, and nothing is loaded. A
+// The traces of a database, mapped from its file. Gives access to any record of any row; nothing is loaded. A
 // row is a profile with a trace. Any number of threads may read it.
 //
-// Records are not believed: a context that the database does not have is kNone, as where nothing runs. That
-// times rise is checked by those who read all of them (build_index()).
+// Records are untrusted: a context that the database does not have becomes kNone, as if nothing ran.
+// Ascending times are checked only by code that reads all records (build_index()).
 
 #include <cstdint>
 #include <cstring>
@@ -23,8 +23,8 @@ namespace prof::viewer {
 
 class MappedTraces {
  public:
-  // Of a database that read_database() read, or one without traces, which has no rows. Throws DatabaseError
-  // where the file cannot be mapped, or became shorter.
+  // `database`: from read_database(), or without traces; then there are no rows. Throws DatabaseError if the
+  // file cannot be mapped or became shorter.
   explicit MappedTraces(const Database& database);
 
   size_t rows() const { return rows_.size(); }
@@ -33,10 +33,10 @@ class MappedTraces {
   // A segment is the time between two records, spent in the context of the first one.
   uint64_t segments(size_t row) const { return rows_[row].segments; }
   uint64_t all_segments() const;
-  // Times since the epoch, in ns. Of a row without segments both are 0.
+  // Times since the epoch in ns. Both are 0 for a row without segments.
   uint64_t begin_ns(size_t row) const { return rows_[row].begin_ns; }
   uint64_t end_ns(size_t row) const { return rows_[row].end_ns; }
-  // Of all rows together.
+  // For all rows together.
   uint64_t begin_ns() const { return begin_ns_; }
   uint64_t end_ns() const { return end_ns_; }
 
@@ -47,7 +47,7 @@ class MappedTraces {
     return time;
   }
   // Returns an index into Database::contexts, or kNone. Under the wall clock a sample stands for all the time
-  // since the one before it, as its weight does: also for that in which its thread was ready and had no
+  // since the previous one, like its weight. That includes time in which its thread was ready without a
   // processor, which records leave empty.
   uint32_t context(size_t row, uint64_t record) const {
     const uint32_t own = recorded_context(row, record);
@@ -55,17 +55,17 @@ class MappedTraces {
                ? recorded_context(row, record + 1)
                : own;
   }
-  // True if threads were sampled by the wall clock: where they have no context there were no samples.
+  // True if threads were sampled by the wall clock: where they have no context, there were no samples.
   bool are_of_wall_clock() const { return are_of_wall_clock_; }
-  // The last segment of [begin, end) that begins at or before the time; `begin` where none does.
+  // Returns the last segment of [begin, end) that begins at or before the time, or `begin` if none does.
   uint64_t segment_at(size_t row, uint64_t time_ns, uint64_t begin, uint64_t end) const;
 
   const std::filesystem::path& file() const { return path_; }
-  // The head of the file, which tells where each trace is.
+  // The head of the file, with the location of each trace.
   uint64_t fingerprint() const { return fingerprint_; }
-  // No page needs to stay in memory.
+  // Allows all pages to be dropped from memory.
   void forget() const { mapping_.forget(); }
-  // The pages of these records need not stay in memory.
+  // Allows the pages of these records to be dropped from memory.
   void forget(size_t row, uint64_t first_record, uint64_t last_record) const;
 
  private:
@@ -79,7 +79,7 @@ class MappedTraces {
     uint32_t id;
     std::memcpy(&id, at(row, record) + sizeof(uint64_t), sizeof id);
     if (!is_numbered_in_order_) return find(id);
-    --id;  // 0, where nothing runs, becomes kNone
+    --id;  // 0, for nothing running, becomes kNone
     return id < contexts_ ? id : kNone;
   }
   const char* at(size_t row, uint64_t record) const {
@@ -93,7 +93,7 @@ class MappedTraces {
   std::shared_ptr<const ContextIds> ids_;
   uint32_t contexts_ = 0;
   bool are_of_wall_clock_ = false;
-  bool is_numbered_in_order_ = true;  // context i has the identifier i + 1, as we write them
+  bool is_numbered_in_order_ = true;  // context i has the identifier i + 1, as prof writes them
   uint64_t begin_ns_ = 0, end_ns_ = 0;
   uint64_t fingerprint_ = 0;
 };

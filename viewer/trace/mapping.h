@@ -1,5 +1,5 @@
 #pragma once
-// A file in memory, read-only, for as long as this lives. Pages are read as they are touched.
+// A read-only mapping of a file, as long as this object lives. Pages are read when they are touched.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,7 +9,7 @@ namespace prof::viewer {
 class Mapping {
  public:
   Mapping() = default;
-  // Of a whole file, of a descriptor that the caller keeps. Empty where the system refuses.
+  // Maps a whole file by a descriptor that the caller keeps. Empty if the system refuses.
   explicit Mapping(int descriptor);
   explicit Mapping(const std::filesystem::path& file);
   Mapping(Mapping&& other) noexcept { swap(other); }
@@ -22,7 +22,7 @@ class Mapping {
   const char* data() const { return data_; }
   uint64_t size() const { return size_; }
   explicit operator bool() const { return data_ != nullptr; }
-  // Whole pages between these offsets are no longer this process's memory, until they are touched again.
+  // Drops the whole pages between these offsets from memory until they are touched again.
   void forget(uint64_t begin, uint64_t end) const;
   void forget() const { forget(0, size_); }
 
@@ -34,7 +34,7 @@ class Mapping {
   uint64_t size_ = 0;
 };
 
-// Of pages of all files that this process has in memory now, as far as the system tells; else 0.
+// Returns the resident file-backed memory of this process in bytes, or 0 if the system does not report it.
 uint64_t resident_file_bytes();
 
 }  // namespace prof::viewer

@@ -1,11 +1,11 @@
 #pragma once
-// A piece of a run's time.
+// A range of a run's time.
 
 #include <cstdint>
 
 namespace prof::viewer {
 
-// Times since the epoch; the end is not in it.
+// Times since the epoch; the end is excluded.
 struct TimeRange {
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
@@ -14,7 +14,7 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
-// What is to be seen of a thread or device queue: a time, and an instant in it.
+// A moment of a thread or device queue: a time range, and an instant in it.
 struct Moment {
   TimeRange range;
   uint32_t profile = 0;  // index into Database::profiles

@@ -1,12 +1,11 @@
 #pragma once
-// The mipmaps of a database's traces: how long was spent in which context, exactly, by blocks of records. A
-// block of level 0 has kBlockSegments segments, one of a higher level kBlocksPerBlock blocks of the level
-// below; the last one of each level may be shorter, the highest level is one block. So the time of any range
-// is the sum of few blocks, and of the records at its edges.
+// The mipmaps of a database's traces: the exact time per context, by blocks of records. A block of level 0
+// has kBlockSegments segments, one of a higher level kBlocksPerBlock blocks of the level below. The last
+// block of each level may be shorter, and the highest level is one block. The time of any range is the sum of
+// few blocks and of the records at its edges.
 //
-// Built once by build_index() (index_builder.h), then mapped from the file beside the database. Any number of
-// threads may ask it. What a file says is not believed: a context that the database does not have is left
-// out.
+// Built once by build_index() (index_builder.h), then mapped from the file next to the database. Any number
+// of threads may use it. The file is untrusted: a context that the database does not have is left out.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,12 +22,12 @@ namespace prof::viewer {
 constexpr uint64_t kBlockSegments = 256;
 constexpr uint64_t kBlocksPerBlock = 4;
 
-// Of one row, from its level 0 on: how many blocks each level has. None for a row without segments.
+// Returns the number of blocks of each level of one row, from level 0 on. Empty for a row without segments.
 std::vector<uint64_t> blocks_of_levels(uint64_t segments);
 
-// As in the file. Its entries lie together, sorted by context: narrow ones are u32 context and u32 ns, wide
-// ones, of blocks as long as 2^32 ns, u32 context, u32 zero and u64 ns. Where nothing runs, the context is
-// kNone.
+// As in the file. Its entries are contiguous and sorted by context. Narrow entries are u32 context and u32
+// ns. Wide ones, for blocks of 2^32 ns and more, are u32 context, u32 zero and u64 ns. The context is kNone
+// where nothing runs.
 struct Block {
   uint64_t begin_ns;
   uint64_t entries;  // offset in the file, a multiple of 8
@@ -46,7 +45,7 @@ struct Times {
   void add(uint32_t context, uint64_t ns) { (context == kNone ? idle : by_context[context]) += ns; }
 
   std::vector<uint64_t> by_context;  // ns
-  uint64_t idle = 0;                 // in which nothing ran
+  uint64_t idle = 0;                 // time in which nothing ran
 };
 
 // What one instant belongs to.
@@ -54,31 +53,31 @@ struct Instant {
   uint32_t context = kNone;
   uint64_t begin_ns = 0, end_ns = 0;  // of the segment
 };
-// Nothing outside the row's trace. Needs no index: it searches the records.
+// Returns nothing outside the row's trace. Needs no index: it searches the records.
 std::optional<Instant> instant_at(const MappedTraces& traces, size_t row, uint64_t time_ns);
 
 class TraceIndex {
  public:
-  // Of tables that were checked (index_file.h): one vector of levels for each row.
+  // Takes tables that were validated (index_file.h): one vector of levels for each row.
   TraceIndex(std::shared_ptr<const MappedTraces> traces, Mapping file,
              std::vector<std::vector<const Block*>> levels)
       : traces_(std::move(traces)), file_(std::move(file)), levels_(std::move(levels)) {}
 
   const MappedTraces& traces() const { return *traces_; }
 
-  // Calls visit(context, ns) with what the row spent in each context between two times, to the nanosecond;
-  // several times for a context, and with kNone where nothing ran.
+  // Calls visit(context, ns) with the time that the row spent in each context between two times, exact to the
+  // nanosecond. It may be called several times for a context, and with kNone where nothing ran.
   template <class Visit>
   void for_each_time(size_t row, uint64_t begin_ns, uint64_t end_ns, const Visit& visit) const;
-  // Adds it up.
+  // Adds these times to `times`.
   void add_times(size_t row, uint64_t begin_ns, uint64_t end_ns, Times& times) const;
 
-  // No page of it needs to stay in memory.
+  // Allows all its pages to be dropped from memory.
   void forget() const { file_.forget(); }
 
-  // Visits what lies in [begin_ns, end_ns), in order: visit_block(block, its end) with the largest blocks
-  // that lie in it as a whole and for which takes(begin, end) holds, visit_segment(begin, end, context) with
-  // other segments, which may begin before and end behind it.
+  // Visits what lies in [begin_ns, end_ns), in order. Calls visit_block(block, its end) for the largest
+  // blocks that lie entirely in it and for which takes(begin, end) is true. Calls visit_segment(begin, end,
+  // context) for the other segments, which may begin before and end after it.
   template <class Takes, class VisitBlock, class VisitSegment>
   void walk(size_t row, uint64_t begin_ns, uint64_t end_ns, const Takes& takes, const VisitBlock& visit_block,
             const VisitSegment& visit_segment) const;

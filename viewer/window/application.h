@@ -1,6 +1,6 @@
 #pragma once
-// The program around the window. A file that changes while it is shown makes reading fail anywhere, also
-// while an event is answered: that is told, and the window stays.
+// The program around the window. If a file changes while it is shown, reading may fail anywhere, even in an
+// event handler. The failure is reported, and the window stays open.
 
 #include <QApplication>
 #include <functional>
@@ -11,7 +11,8 @@ class Application : public QApplication {
  public:
   Application(int& argc, char** argv);
 
-  // Told in one line what went wrong. Without it exec() throws that, as for pictures.
+  // Sets the function that shows a failure, in one line. Without it exec() throws the failure, as for
+  // screenshots.
   void tell_failures_to(std::function<void(const QString& why)> tell) { tell_ = std::move(tell); }
 
   bool notify(QObject* receiver, QEvent* event) override;

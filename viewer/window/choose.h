@@ -1,15 +1,16 @@
 #pragma once
-// What the command line chooses of a document.
+// Applies the selections of the command line to a document.
 
 #include "viewer/document/document.h"
 #include "viewer/options/view_options.h"
 
 namespace prof::viewer {
 
-// Throws SelectionError, which names what there is, and DatabaseError where traces cannot be read. A time is
-// chosen for all pages, once the traces are indexed, and shown by the timeline.
+// Throws SelectionError, which names the valid choices, and DatabaseError if traces cannot be read. A time is
+// selected for all pages once the traces are indexed, and the timeline shows it.
 void choose(Document& document, const ViewOptions& options);
-// The function that pages, which have been made, are to show. Throws std::runtime_error, with one line.
+// Selects the function that pages are to show. The pages must exist. Throws std::runtime_error with a
+// one-line message.
 void choose_function(Document& document, const ViewOptions& options);
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// What Ctrl+C takes.
+// Determines what Ctrl+C copies.
 
 #include <QString>
 #include <QWidget>
@@ -8,9 +8,9 @@
 
 namespace prof::viewer {
 
-// What is selected in the widget that has the keys: text, or rows of its table or list. Else what is chosen
-// on the page, all of the text that has the keys, or the rows that the page's table has selected. Empty:
-// nothing of that is there. Either may be nullptr.
+// Returns the selection in the widget with the keyboard focus: text, or rows of its table or list. Otherwise
+// returns the page's selection, all of the focused text, or the selected rows of the page's table. Empty if
+// there is nothing. Either argument may be nullptr.
 QString text_to_copy(QWidget* keys, Page* page);
 
 }  // namespace prof::viewer

@@ -9,7 +9,7 @@
 
 namespace prof::viewer {
 
-// A dialog that is not modal and deletes itself when it is closed.
+// A non-modal dialog that deletes itself when it is closed.
 class Help : public QDialog {
   Q_OBJECT
 

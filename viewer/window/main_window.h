@@ -1,5 +1,6 @@
 #pragma once
-// The window: pages of the opened document in docks that the user arranges, and what is done with all of it.
+// The window: the pages of the opened document in docks that the user arranges, and the actions on the
+// document.
 
 #include <QMainWindow>
 #include <QSet>
@@ -36,22 +37,23 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void resize_as_asked(const ViewOptions& options);
-  // As the command line says, but for the size. The window shows what cannot be opened or chosen.
+  // Opens what the command line requests, without its window size. The window shows what cannot be opened or
+  // selected.
   void open_as_asked(const ViewOptions& options);
-  // A database, or a measurement directory, which is analyzed first, and opened when that is done. Returns
-  // when the database is open, or was refused; the window paints meanwhile.
+  // Opens a database, or a measurement directory, which is analyzed first and opened when that is done.
+  // Returns when the database is open or was refused. The window is painted meanwhile.
   void open(const std::filesystem::path& path);
   void close_document();
-  // Another database, or measurements, as open() takes them; read in the background. Then the page diff is in
-  // front.
+  // Compares with another database or measurements, as open() takes them. They are read in the background;
+  // then the page "diff" is in front.
   void compare_with(const std::filesystem::path& path, bool same_total = false);
 
   Document* document() const { return document_.get(); }
   Page* page(const QString& id) const;
   void show_page(const QString& id);
-  // The database as it is now, with the same page in front.
+  // Reloads the database, with the same page in front.
   void reload();
-  // What went wrong with what is open, beside it; once for each line.
+  // Shows what went wrong with the document, next to it; once for each line.
   void tell_failure(const QString& why);
 
  protected:
@@ -68,14 +70,14 @@ class MainWindow : public QMainWindow {
   void fill_metrics();
   void choose_time_in_front();
   void fail(const std::filesystem::path& path, const QString& why);
-  // What is no failure of a file; not modal either.
+  // Shows a message that is not a failure of a file; not modal either.
   void tell(const QString& text);
   void remember(const std::filesystem::path& path);
   void choose_file();
   void analyze(const std::filesystem::path& directory, std::function<void(const std::string& database)> then);
   void choose_to_compare();
   void read_to_compare(const std::filesystem::path& path, bool same_total);
-  // That has the keys, else the one that came to the front last.
+  // Returns the page with the keyboard focus, or else the one that came to the front last.
   Page* page_in_front() const;
   void copy();
   void choose_sorting();

@@ -1,5 +1,5 @@
 #pragma once
-// What a user opens: a database, or the measurements of a run, which `prof analyze` is run on first.
+// Opens a database, or the measurements of a run, which `prof analyze` processes first.
 
 #include <QObject>
 #include <QProcess>
@@ -10,11 +10,11 @@
 
 namespace prof::viewer {
 
-// Reads a database in a thread of its own and returns when that is done. Until then the window goes on
-// painting, and the user's input waits. Throws as open_database() does.
+// Reads a database in a thread of its own and returns when that is done. The window is painted meanwhile, and
+// user input waits. Throws like open_database().
 OpenedDatabase open_while_painting(const std::filesystem::path& directory);
 
-// `prof` beside this prof-viewer, in a build folder or an installation; empty where it is missing.
+// Returns `prof` next to this prof-viewer, in a build folder or an installation; empty if it is missing.
 std::filesystem::path prof_command();
 
 // Analyzes a measurement directory, in a process of its own that can be cancelled.
@@ -29,7 +29,7 @@ class Analysis : public QObject {
   void cancel();
 
  signals:
-  // `why` is empty where the database is there; else one line.
+  // `why` is empty if the database is available, else one line.
   void finished(const QString& database, const QString& why);
 
  private:

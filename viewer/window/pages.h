@@ -1,5 +1,5 @@
 #pragma once
-// Which pages there are: one line each, in the order of the window's tabs (viewer/options/view_options.h).
+// All pages, one line each, in the order of the window's tabs (viewer/options/view_options.h).
 
 #include <QString>
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace prof::viewer {
 
-// nullptr: there is no such page.
+// Returns nullptr if there is no such page.
 std::unique_ptr<Page> make_page(const QString& id, Document& document);
 
 }  // namespace prof::viewer

@@ -1,5 +1,5 @@
 #pragma once
-// What the window shows while no database is open: how to open one, and those opened last.
+// The page without an open database: how to open one, and those opened last.
 
 #include <QLabel>
 #include <QStringList>
@@ -15,9 +15,9 @@ class StartPage : public QWidget {
   explicit StartPage(QWidget* parent = nullptr);
 
   void show_recent(const QStringList& paths);
-  // Which one is being read; empty: none.
+  // Shows which one is being read; empty: none.
   void show_opening(const QString& path);
-  // Why the last one could not be opened; empty: nothing failed.
+  // Shows why the last one could not be opened; empty: nothing failed.
   void show_failure(const QString& why);
 
  signals:

@@ -12,7 +12,7 @@ enum class Theme { Light, Dark };
 Theme theme_of(const std::string& name);  // "dark", else light
 Theme remembered_theme();
 void remember_theme(Theme theme);
-// Of all windows, from now on.
+// Applies to all windows from now on.
 void use_theme(Theme theme);
 
 }  // namespace prof::viewer

@@ -1,6 +1,6 @@
 #pragma once
-// The time that all pages show, beside the other choices of the tools: seen only where it is not all of the
-// run.
+// Shows the time that all pages show, next to the other selections in the tool bar. Visible only if it is not
+// the whole run.
 
 #include <QLabel>
 #include <QWidget>
@@ -15,7 +15,7 @@ class TimeChip : public QWidget {
  public:
   explicit TimeChip(QWidget* parent = nullptr);
 
-  // nullptr: none is open. The chip does not outlive what it shows.
+  // nullptr: no document is open. The chip must not outlive what it shows.
   void show_document(Document* document);
 
  private:
