@@ -152,7 +152,7 @@ struct MeasuredObject {
   uint64_t bytes = 0;    // 0: not known
   uint64_t born_ns = 0;  // CLOCK_MONOTONIC; 0: not known
   uint64_t died_ns = 0;  // 0: it was not released, as far as is known
-  // index of the thread whose tree contains the context of its allocation; it may be lost
+  // Index of the thread whose tree contains the context of its allocation; it may be lost.
   uint32_t thread = 0;
   uint32_t node = 0;   // that context
   uint64_t align = 0;  // the alignment requested for its address; 0: not known
@@ -176,7 +176,7 @@ struct MeasuredWritten {
 struct MeasuredRepair {
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   hpcrun::RepairKind kind{};
-  // index of the thread whose tree contains the context of the allocation; it may be lost
+  // Index of the thread whose tree contains the context of the allocation; it may be lost.
   uint32_t thread = 0;
   uint32_t node = 0;    // that context; 0: not known
   uint64_t bytes = 0;   // size that the site requests; 0: it varies

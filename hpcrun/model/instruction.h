@@ -12,7 +12,7 @@ namespace hpcrun {
 constexpr uint8_t kNoRegister = 0xff;
 
 struct MemoryOperand {
-  // general registers; kNoRegister also for rip, which is added to the displacement
+  // General registers; kNoRegister also for rip, which is added to the displacement.
   uint8_t base = kNoRegister;
   uint8_t index = kNoRegister;
   uint8_t scale = 1;

@@ -10,11 +10,11 @@ namespace hpcrun {
 
 // Placement of an allocation. malloc's is {16, 0, 1}.
 struct Placement {
-  // a power of two, 16 to 128: the object starts at a multiple of it, ...
+  // A power of two, 16 to 128: the object starts at a multiple of it, ...
   uint32_t align = 16;
-  // ... plus this many bytes: a multiple of 16, less than `align`
+  // ... plus this many bytes: a multiple of 16, less than `align`.
   uint32_t offset = 0;
-  // the object's space ends at a multiple of it: 1, 64 or 128
+  // The object's space ends at a multiple of it: 1, 64 or 128.
   uint32_t pad = 1;
 
   bool operator==(const Placement&) const = default;

@@ -24,8 +24,7 @@ class WrittenLine {
     uint32_t updates = 0;       // periods in which it changed bytes
     uint32_t interleaved = 0;   // of these, the ones after another thread's change
     uint32_t true_sharing = 0;  // of these, by the bytes changed, true sharing and
-    // false sharing: an update counts as both if the line holds both kinds of data
-    uint32_t false_sharing = 0;
+    uint32_t false_sharing = 0;  // false sharing; both, if the line holds both kinds of data
   };
 
   // Records that the thread (any number) changed these bytes since its previous update. At least one bit must
