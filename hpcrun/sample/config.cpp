@@ -68,7 +68,7 @@ bool parse_memory_event(const char* text, const char* end, EventSpec& out) noexc
 
 namespace {
 
-// False where the text is malformed; then there is none.
+// Parses the memory events. Returns false, with no memory events set, if the text is malformed.
 bool read_memory_events(const char* text, Config& out) noexcept {
   const char* const end = text + strlen(text);
   const char* at = std::find(text, end, ',');
@@ -89,7 +89,7 @@ bool read_memory_events(const char* text, Config& out) noexcept {
   return false;
 }
 
-// Others are left out.
+// Parses the repairs. Unknown ones are ignored.
 void read_repairs(std::string_view text, Config& out) noexcept {
   while (!text.empty()) {
     const size_t end = std::min(text.find(','), text.size());
@@ -102,7 +102,7 @@ void read_repairs(std::string_view text, Config& out) noexcept {
   }
 }
 
-// Looks up in the settings, or in the environment where there are none.
+// Returns a value from the settings, or from the environment if `settings` is nullptr.
 const char* value_of(const char* settings, const char* name) noexcept {
   if (!settings) return environment_value(name);
   const size_t length = strlen(name);

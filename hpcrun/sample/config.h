@@ -1,40 +1,40 @@
 #pragma once
-// What `prof run` asks the runtime to do, passed in environment variables so that every descendant process
-// gets it. Both sides use these definitions.
+// Defines the settings that `prof run` passes to the runtime in environment variables, so that every
+// descendant process gets them. Both sides use these definitions.
 //
 // - PROF_DIRECTORY: absolute path of the measurement directory; without it the runtime stays passive
-// - PROF_EVENTS: event ',' event ..., an event being name '@' rate ['#' perf type '#' perf config in hex]
-// - PROF_SEARCH_RATE: the rate of CPUTIME while contention is looked for closely
-// (hpcrun/memory/search_pace.h),
-//   where that is more than the event's
+// - PROF_EVENTS: event ',' event ..., where an event is name '@' rate ['#' perf type '#' perf config in hex]
+// - PROF_SEARCH_RATE: the rate of CPUTIME while the runtime searches closely for contention
+//   (hpcrun/memory/search_pace.h), if it is higher than the event's
 // - PROF_TRACE: "1" to record a trace
-// - PROF_DEVICE_TRACE: "sampled" to keep, of what devices execute, only what a sampler would see in the trace
-// - PROF_CONTENTION: "1" to look for memory that threads contend for, with the samples of CPUTIME; "pages" to
-//   count what threads write to the same lines, on pages that each has for itself: as PROF_ISOLATE below
-// - PROF_MEMORY_EVENTS: where the processor samples memory accesses: "pebs" or "ibs", then for each event ','
-//   kind '@' rate '#' perf type '#' config '#' config1 '#' config2 '#' precise_ip '#' excluded, in hex behind
-//   the rate. The kind is a MemoryEvent, excluded 1 for what the kernel does, 0 for nothing
-// - PROF_LOCKS: "1" to follow who waits for whose locks; libhpcrun-sync.so is preloaded then
-// - PROF_REPAIR: what may be changed in this run for what it finds: "layout", "locks", "isolate",
-//   "isolate:always", or several with commas; libhpcrun-memory.so is preloaded for layout and isolate,
-//   libhpcrun-sync.so for locks, and libhpcrun-isolate.so for isolate
-// - PROF_REPAIR_PLAN: "1" where the measurement directory has a plan of what to change from the start
+// - PROF_DEVICE_TRACE: "sampled" to keep only the device tasks that a sampler of the trace would see
+// - PROF_CONTENTION: "1" to search for memory contention with the samples of CPUTIME; "pages" to count the
+//   writes of threads to the same lines, on private pages: as PROF_ISOLATE below
+// - PROF_MEMORY_EVENTS: if the processor samples memory accesses: "pebs" or "ibs", then for each event ','
+//   kind '@' rate '#' perf type '#' config '#' config1 '#' config2 '#' precise_ip '#' excluded, in hex after
+//   the rate. The kind is a MemoryEvent; excluded is 1 to exclude the kernel, 0 to exclude nothing
+// - PROF_LOCKS: "1" to record waits for locks and their holders; libhpcrun-sync.so is then preloaded
+// - PROF_REPAIR: the repairs allowed for what this run finds: "layout", "locks", "isolate", "isolate:always",
+//   or several, comma-separated; libhpcrun-memory.so is preloaded for layout and isolate, libhpcrun-sync.so
+//   for locks, and libhpcrun-isolate.so for isolate
+// - PROF_REPAIR_PLAN: "1" if the measurement directory has a plan of repairs to make from the start
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
-// - PROF_ISOLATE: "1" to have all memory of the program common from its start on (docs/internals/isolation.md), "asked"
-//   from when there is a page to isolate; libhpcrun-isolate.so is preloaded, with "1" an allocator behind it
-// - PROF_ISOLATING_ALLOCATOR: with "asked", the absolute path of the allocator that the program has from then
-// on
-// - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime
-//   takes a later one where a process is refused it
+// - PROF_ISOLATE: "1" to make all memory of the program common from its start (docs/internals/isolation.md),
+//   "asked" to do so once there is a page to isolate; libhpcrun-isolate.so is preloaded, with "1" followed by
+//   an allocator
+// - PROF_ISOLATING_ALLOCATOR: with "asked", the absolute path of the allocator that the program uses from
+//   then on
+// - PROF_TRIGGER: the best trigger that this machine allows, "sigtrap", "timer" or "setsig"; the runtime uses
+//   a later one if it is refused in a process
 
 #include <cstdint>
 
 namespace hpcrun {
 
-// - PROF_OUTSIDE: abstract name of the socket on which `prof` is asked to sample a program from outside that
-//   the runtime cannot be in (outside_request.h); without it there is nobody to ask
-// - PROF_MOUNTS: inode of the mount namespace that `prof` is in; in another one paths lead to other files
-// - PROF_OUTSIDE_EXEC: path of hpcrun-exec, which asks for a program that posix_spawn starts
+// - PROF_OUTSIDE: abstract name of the socket for requests to `prof` to sample a program externally, if the
+//   runtime cannot work in it (outside_request.h); without it no requests are made
+// - PROF_MOUNTS: inode of the mount namespace of `prof`; in another one, paths lead to other files
+// - PROF_OUTSIDE_EXEC: path of hpcrun-exec, which sends the request for a program started by posix_spawn
 
 constexpr char kEnvDirectory[] = "PROF_DIRECTORY";
 constexpr char kEnvEvents[] = "PROF_EVENTS";
@@ -61,21 +61,21 @@ constexpr char kEnvTrigger[] = "PROF_TRIGGER";
 constexpr char kEnvOutside[] = "PROF_OUTSIDE";
 constexpr char kEnvOutsideExec[] = "PROF_OUTSIDE_EXEC";
 
-// What is sent to the socket, one byte, and what comes back.
-constexpr char kStaticFromExec = 's';  // the asking process is about to execute a static program
-constexpr char kGoFromExec = 'g';      // the same, a Go program
-constexpr char kGoFromNow = 'n';       // the asking process executes a Go program, and has one thread
-constexpr char kOutsideAnswer = 'a';   // go on
+// Messages on the socket, one byte each.
+constexpr char kStaticFromExec = 's';  // the requesting process is about to execute a static program
+constexpr char kGoFromExec = 'g';      // the same for a Go program
+constexpr char kGoFromNow = 'n';       // the requesting process executes a Go program, and has one thread
+constexpr char kOutsideAnswer = 'a';   // the answer: continue
 
-// A folder of the measurement directory. `prof run` makes it, and removes it with what is in it
-// (hpcrun/unwind/shared_tables.h).
+// A folder in the measurement directory for shared unwind tables. `prof run` creates it, and removes it with
+// its contents (hpcrun/unwind/shared_tables.h).
 constexpr char kSharedTablesFolder[] = "unwind-tables";
 
-// Where launchers of parallel programs say which rank a process is, of how many, and which on its node. The
-// first one that is set counts: what starts the processes of MPI is itself a process of Slurm's.
+// Variables in which launchers of parallel programs pass the rank, the number of ranks, and the rank on the
+// node. The first set that is present counts: the launcher of MPI processes is itself a Slurm process.
 struct RankVariables {
-  const char *rank, *size, *local_rank;  // nullptr: there is none
-  bool with_size_only;                   // the rank means something only where the size is set as well
+  const char *rank, *size, *local_rank;  // nullptr: the launcher sets none
+  bool with_size_only;                   // the rank is valid only if the size is set as well
 };
 constexpr RankVariables kRankVariables[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", false},
@@ -83,21 +83,21 @@ constexpr RankVariables kRankVariables[] = {
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", false},
     {"PALS_RANKID", "PALS_SIZE", "PALS_LOCAL_RANKID", false},
     {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", false},
-    // A batch script has SLURM_PROCID=0 and is no step.
+    // A batch script has SLURM_PROCID=0 and is not a step.
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", true},
     {"PMIX_RANK", nullptr, nullptr, false},
     // mpiexec -pmi-port of MPICH.
     {"PMI_ID", nullptr, "MPI_LOCALRANKID", false},
 };
 
-// - PROF_LAUNCH: what all ranks that were launched together have in common (prof/ranks/parallel_job.h)
-// - PROF_RANKS: which of them are measured, as `prof run --ranks` has it; absent: all
+// - PROF_LAUNCH: identifies the ranks that were launched together (prof/parallel_job.h)
+// - PROF_RANKS: the ranks to measure, as in `prof run --ranks`; absent: all
 constexpr char kEnvLaunch[] = "PROF_LAUNCH";
 constexpr char kEnvRanks[] = "PROF_RANKS";
-// - PROF_RELEASE: the version of the prof that measures them
+// - PROF_RELEASE: the version of prof that measures them
 constexpr char kEnvRelease[] = "PROF_RELEASE";
 
-// What measurement files keep of the environment: of which launch a process is one, and of how many.
+// Variables that measurement files record: the launch that a process belongs to, and its size.
 constexpr const char* kRecordedVariables[] = {
     kEnvLaunch,      kEnvRanks,   kEnvRelease,     "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE",
     "PMI_SIZE",      "PALS_SIZE", "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID",
@@ -109,13 +109,13 @@ enum class Trigger : uint8_t { Sigtrap, Timer, Setsig };
 
 enum class EventKind : uint8_t { CpuTime, RealTime, Perf, Memory };
 
-// What accesses a memory event samples, beyond what the data source of each tells.
+// The accesses that a memory event samples. The data source of each access has the details.
 enum class MemoryEvent : uint8_t {
-  Operations = 1,           // all instructions: what they did, the data source tells (AMD IBS)
-  Loads = 2,                // where from, the data source tells
+  Operations = 1,           // all instructions; the data source has the operation (AMD IBS)
+  Loads = 2,                // the data source has the origin
   ModifiedLoads = 3,        // loads of lines that another core had modified (HITM)
-  RemoteModifiedLoads = 4,  // the same, of another node
-  ForwardedLoads = 5,       // loads of lines that another core gave, modified or not
+  RemoteModifiedLoads = 4,  // the same, of another node's core
+  ForwardedLoads = 5,       // loads of lines that another core supplied, modified or not
   Stores = 6,
 };
 constexpr bool finds_transfers(MemoryEvent event) {
@@ -127,20 +127,21 @@ constexpr const char* name_of(MemoryHardware hardware) {
   return hardware == MemoryHardware::Pebs ? "pebs" : hardware == MemoryHardware::Ibs ? "ibs" : "";
 }
 
-constexpr uint32_t kMaxEvents = 8;  // that users may ask for
+constexpr uint32_t kMaxEvents = 8;  // that users may request
 constexpr uint32_t kMostMemoryEvents = 3;
 constexpr uint32_t kMostEvents = kMaxEvents + kMostMemoryEvents;
 constexpr uint32_t kMaxEventName = 64;
 constexpr uint32_t kMinRate = 1;
-// Above this the signals of one event alone take a third of a processor.
+// Above this, the signals of one event alone take a third of a processor.
 constexpr uint32_t kMaxRate = 20'000;
 constexpr uint32_t kDefaultCpuRate = 1'000;
-constexpr uint32_t kFewSamples = 100;  // a second: what makes each of them cheaper pays from there on
+// Per second; at higher rates, optimizations that make each sample cheaper pay off.
+constexpr uint32_t kFewSamples = 100;
 
 struct EventSpec {
   EventKind kind = EventKind::CpuTime;
   uint32_t rate = kDefaultCpuRate;  // samples per second of the event's clock
-  uint32_t requested_rate = 0;      // of one that the runtime may have lowered (signal_cost.h); 0: `rate`
+  uint32_t requested_rate = 0;      // before the runtime lowered the rate (signal_cost.h); 0: it did not
   char name[kMaxEventName] = {};
   uint32_t perf_type = 0;  // for EventKind::Perf and Memory
   uint64_t perf_config = 0;
@@ -153,40 +154,42 @@ struct EventSpec {
 };
 
 struct Config {
-  const char* directory = nullptr;  // not owned: the environment's
-  EventSpec events[kMostEvents];    // those of memory last
+  const char* directory = nullptr;  // not owned: belongs to the environment
+  EventSpec events[kMostEvents];    // memory events last
   uint32_t event_count = 0;
-  uint32_t search_rate = 0;  // of CPUTIME, at times; 0: none
+  uint32_t search_rate = 0;  // of CPUTIME while searching; 0: none
   bool trace = false;
   bool contention = false;
-  bool contention_by_pages = false;  // not both
+  bool contention_by_pages = false;  // never together with `contention`
   MemoryHardware memory_hardware = MemoryHardware::None;
   bool locks = false;
   bool repairs_layout = false;
   bool repairs_locks = false;
   bool repairs_isolate = false;
-  bool isolates_always = false;  // pages that nobody was found to share, too
+  bool isolates_always = false;  // also pages in which no sharing was found
   bool has_repair_plan = false;
   uint64_t mounts = 0;                  // inode of prof's mount namespace; 0: not known
-  uint64_t device_trace_period_ns = 0;  // that of the first event where device traces are sampled, else 0
+  // The period of the first event if device traces are sampled, else 0.
+  uint64_t device_trace_period_ns = 0;
   Trigger trigger = Trigger::Sigtrap;
 
   bool repairs() const noexcept { return repairs_layout || repairs_locks || repairs_isolate; }
-  // Threads may become processes.
+  // True if threads may be converted to processes.
   bool isolates() const noexcept { return repairs_isolate || contention_by_pages; }
 };
 
-// Reads one event as written in PROF_EVENTS, from text up to `end`. False when malformed.
+// Parses an event as written in PROF_EVENTS, from `text` up to `end`. Returns false if it is malformed.
 bool parse_event(const char* text, const char* end, EventSpec& out) noexcept;
 
-// The same of one as written in PROF_MEMORY_EVENTS.
+// The same for an event as written in PROF_MEMORY_EVENTS.
 bool parse_memory_event(const char* text, const char* end, EventSpec& out) noexcept;
 
-// The same as NAME=value texts, each ended by a zero byte and the last by one more: what a process is told to
-// which the runtime comes late. False when there is nothing to do or they are malformed. Nothing is copied.
+// The same from NAME=value texts, each ended by a zero byte and the last by one more: the settings of a
+// process that the runtime is attached to. Returns false if there is nothing to do or the texts are
+// malformed. Nothing is copied.
 bool read_config(const char* settings, Config& out) noexcept;
 
-// Reads the environment. False when there is nothing to do or it is malformed.
+// Reads the environment. Returns false if there is nothing to do or it is malformed.
 bool read_config(Config& out) noexcept;
 
 }  // namespace hpcrun

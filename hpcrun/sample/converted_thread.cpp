@@ -13,14 +13,14 @@ namespace hpcrun {
 
 namespace {
 
-// The thread's, where it is measured.
+// Returns the state of the calling thread if it is measured.
 ThreadState* measured_thread() noexcept {
   return process_state.sampling.load(std::memory_order_acquire) ? this_thread() : nullptr;
 }
 
-// What is left of the period that began with the last sample: without that a thread that hardly runs for a
-// period at a time would have no samples in its converted threads. Not so little that the signal comes again
-// before it is handled.
+// Returns the remainder of the period that began with the last sample. Otherwise a thread whose conversions
+// are always shorter than a period would never be sampled while converted. Not so short that the signal comes
+// again before it is handled.
 uint64_t first_ns(uint64_t period_ns, uint64_t sampled_until, uint64_t cpu_ns) noexcept {
   constexpr uint64_t kLeastNs = 100'000;
   const uint64_t gone = cpu_ns > sampled_until ? cpu_ns - sampled_until : 0;
@@ -44,7 +44,7 @@ void start_timer(uint32_t event, clockid_t clock, uint64_t first) noexcept {
   signal.sigev_signo = process_state.timer_signal;
   signal._sigev_un._tid = sys_gettid();
   signal.sigev_value.sival_ptr = reinterpret_cast<void*>(perf_signal_data(event));
-  int timer = 0;  // the kernel's number: it ends with the process
+  int timer = 0;  // the kernel's number; the timer ends with the process
   if (raw_syscall(SYS_timer_create, clock, reinterpret_cast<long>(&signal), reinterpret_cast<long>(&timer)) <
       0)
     return;
@@ -79,7 +79,7 @@ void start_event(ThreadState& thread, uint32_t event, uint64_t now) noexcept {
       state.last_at_home = state.last;
       state.last = 0;
       break;
-    case Source::MemoryRecords:  // of pages that are the thread's own there is nothing to tell
+    case Source::MemoryRecords:  // private pages have no transfers to record
     case Source::None:
       break;
   }
@@ -89,7 +89,7 @@ void start_event(ThreadState& thread, uint32_t event, uint64_t now) noexcept {
   if (pause.is_paused()) disable_perf_event(state.converted_thread_descriptor);
 }
 
-// What a counter counted since the last sample is added to what the one at home counts.
+// Stops an event. Adds a counter's increase since the last sample to the counter in the program's process.
 void stop_event(EventState& state, uint32_t event) noexcept {
   if (state.converted_thread_descriptor == kNoDescriptor) return;
   if (process_state.sources[event] == Source::PerfCounter) {

@@ -1,21 +1,21 @@
 #pragma once
-// A thread's CPU clock as the samples of the perf clock see it, mostly without reading it. Part of the sample
+// Tracks a thread's CPU clock at samples of the perf clock, mostly without reading it. Part of the sample
 // path: async-signal-safe, used by its own thread only.
 //
-// Reading the clock is a system call and costs as much as all else that a sample does. The perf clock fires
-// once in a period of CPU time, later if it must and then sooner; so after a sample that was on time, a
-// period of CPU time goes by, less what that sample was handled late. It cannot exceed wall time: where that
-// is a period as well, it is the CPU time. What estimates are off by, the next reading makes good. It comes
-// so soon that their slacks together are less than half a period, and so seldom that its cost does not
-// matter.
+// Reading the clock is a system call and costs as much as the rest of a sample. The perf clock fires once per
+// period of CPU time; after a late sample, the next one comes sooner. Thus after a sample that was on time,
+// one period of CPU time elapses, minus the delay in handling that sample. CPU time cannot exceed wall time:
+// if that is also about a period, it is used as the CPU time. The next reading corrects the error of these
+// estimates. It comes soon enough that their slacks add up to less than half a period, and rarely enough that
+// its cost does not matter.
 
 #include <algorithm>
 #include <cstdint>
 
 namespace hpcrun {
 
-// Moves a clock's last reading to `now` and returns what elapsed; clocks of different precision may step
-// back.
+// Sets `last`, a clock's last reading, to `now` and returns the time elapsed. Clocks of different precision
+// may step back.
 inline uint64_t elapsed(uint64_t& last, uint64_t now) noexcept {
   if (now <= last) return 0;
   const uint64_t delta = now - last;
@@ -31,8 +31,8 @@ class SampledCpuClock {
 
   void start(uint64_t cpu, uint64_t wall) noexcept { *this = SampledCpuClock(cpu, wall); }
 
-  // At a sample: the CPU time since the last one (or start). `period` is the perf clock's, `read` reads the
-  // CPU clock.
+  // Returns the CPU time since the last sample (or start). Must be called at each sample. `period` is the
+  // perf clock's, `read` reads the CPU clock.
   template <typename Read>
   uint64_t advance(uint64_t period, uint64_t wall, Read read) noexcept {
     const uint64_t slack = std::min(period / (2 * (kEstimatesInARow + 1)), kLongestSlack);

@@ -38,18 +38,19 @@ uint64_t read_counter(const EventState& state) noexcept {
                              : state.descriptor);
 }
 
-// A timer signal that interrupted a thread in the kernel is delivered as the system call returns: the
-// instruction before the interrupted one is then `syscall` (0F 05). The bytes are executed code, so readable.
+// True if a signal arrived as a system call returned. A timer signal that interrupts a thread in the kernel
+// is delivered then: the instruction before the interrupted one is `syscall` (0F 05). The bytes are executed
+// code, so they are readable.
 bool returns_from_system_call(const ucontext_t& context) noexcept {
   const auto pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
   const auto* before = reinterpret_cast<const uint8_t*>(pc) - 2;
-  // Two bytes back may be on an unmapped page when pc starts one.
+  // Two bytes before may be on an unmapped page if the pc is at the start of one.
   if ((pc & 4095) < 2) return false;
   return before[0] == 0x0f && before[1] == 0x05;
 }
 
-// What the sample stands for: how far the event's own clock went since this thread's last sample.
-// 0: this signal is no sample (a CPU timer tick in user code that the user clock already covers).
+// Returns a sample's weight: how far the event's own clock advanced since this thread's last sample. 0: the
+// signal is not a sample (a CPU timer tick in user code that the user clock already covers).
 uint64_t sample_weight(ThreadState& thread, uint32_t event, bool from_perf, const ucontext_t& context,
                        uint64_t now) noexcept {
   EventState& state = thread.events[event];
@@ -84,8 +85,8 @@ void count(Counter counter, uint64_t by = 1) noexcept {
   process_state.file.counter(counter).fetch_add(by, std::memory_order_relaxed);
 }
 
-// The perf clock counts no overruns. CPU time in which it did not fire as often as it should tells them, less
-// the signals that came and were skipped.
+// Counts signals that the kernel merged. The perf clock has no overrun count. They are derived from CPU time
+// in which it fired less often than it should, minus the signals that were skipped.
 void count_merged(EventState& state, uint32_t event, uint64_t weight) noexcept {
   const uint64_t skipped = state.brake.take_skipped();
   if (process_state.sources[event] != Source::SigtrapAll || std::exchange(state.had_lone_rate, false)) return;
@@ -95,7 +96,7 @@ void count_merged(EventState& state, uint32_t event, uint64_t weight) noexcept {
   if (missing > skipped) count(Counter::DroppedOverrun, missing - skipped);
 }
 
-// The thread's CPU clock, from the sample's own event where that counts it.
+// Returns the thread's CPU clock, from the sample's own event if that counts it.
 uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
   switch (process_state.sources[event]) {
     case Source::SigtrapAll:
@@ -108,7 +109,7 @@ uint64_t thread_cpu_ns(const ThreadState& thread, uint32_t event) noexcept {
   }
 }
 
-// Is the thread in a call that samples of this event do not interrupt, and that it counts?
+// True if the thread is in a call that samples of this event do not interrupt, and that the event counts.
 bool waits_for(const ThreadState& thread, uint32_t event) noexcept {
   return process_state.sources[event] == Source::MonotonicTimer && thread.open_waits;
 }
@@ -117,7 +118,7 @@ uint64_t waits_since(const ThreadState& thread) noexcept {
   return thread.waits[thread.open_waits - 1].since_ns;
 }
 
-// The part of a wait before a pause. With several pauses in a wait, they are shown as one.
+// Appends the part of a wait before a pause. If a wait contains several pauses, they are shown as one.
 void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noexcept {
   const uint64_t since = waits_since(thread);
   if (paused_at <= std::max(since, thread.last_trace_ns)) return;
@@ -126,9 +127,9 @@ void append_wait_until(uint64_t paused_at, ThreadState& thread, NodeId node) noe
   thread.last_trace_ns = paused_at;
 }
 
-// A thread that slept under a CPU clock has a hole in its trace: more wall time than CPU time went by. Under
-// the wall clock it has one while it was ready and had no processor, as far as that is known; before that it
-// was blocked. So has one that was not measured during a pause.
+// Appends a sample to the trace. A thread that slept under a CPU clock has a gap in its trace: more wall time
+// than CPU time elapsed. Under the wall clock it has a gap while it was ready without a processor, if that is
+// known, and was blocked before. It also has a gap for the time that it was not measured during a pause.
 void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now,
                   uint64_t in_pauses) noexcept {
   const uint64_t cpu = thread_cpu_ns(thread, event);
@@ -150,7 +151,7 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
     thread.last_trace_cpu_ns = cpu - std::min(cpu, now - resumed);
   }
   uint64_t wall_delta = now - thread.last_trace_ns;
-  uint64_t cpu_delta = 0;  // also where an estimate was ahead of what another event's sample reads now
+  uint64_t cpu_delta = 0;  // also if an estimate was ahead of the present reading for another event's sample
   if (cpu > thread.last_trace_cpu_ns) cpu_delta = cpu - thread.last_trace_cpu_ns;
   constexpr uint64_t kShortestGapNs = 2'000'000;  // scheduling noise stays below two milliseconds
   // A thread that waited uninterrupted did so all the time.
@@ -159,7 +160,7 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
     if (since > thread.last_trace_ns) thread.trace.append(since, node);
     if (process_state.traces_wall_clock) {
       wall_delta = std::min(wall_delta, now - since);
-      cpu_delta = 0;  // what was used before the wait
+      cpu_delta = 0;  // was used before the wait
     }
   }
   const uint64_t off_processor = wall_delta > cpu_delta ? wall_delta - cpu_delta : 0;
@@ -175,14 +176,14 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
   thread.last_trace_cpu_ns = cpu;
 }
 
-// What a sample stands for.
+// What a sample represents.
 struct Weight {
   uint64_t value;
-  uint32_t samples;    // that would have come, had the thread not waited
-  uint64_t in_pauses;  // went by as well, and is not in `value`
+  uint32_t samples;    // number of samples, had the thread not waited
+  uint64_t in_pauses;  // elapsed in pauses, not included in `value`
 };
 
-// What raised a signal of ours.
+// The source of one of our signals.
 struct Origin {
   bool ours = false;
   uint32_t event = 0;
@@ -190,8 +191,8 @@ struct Origin {
   uint32_t merged = 0;  // expirations that the kernel merged into this one
 };
 
-// True if samples before this one cost too much. A sample that tells a wait stands for all of it and is never
-// skipped, nor is that of a timer beside a user clock, which is rare.
+// True if samples before this one cost too much. Two kinds are never skipped: a sample that ends a wait,
+// which represents all of it, and that of a timer next to a user clock, which is rare.
 bool is_skipped(ThreadState& thread, const Origin& origin) noexcept {
   if (waits_for(thread, origin.event)) return false;
   if (process_state.sources[origin.event] == Source::SigtrapUser && !origin.from_perf) return false;
@@ -230,9 +231,9 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
   }
 }
 
-// Every so many samples the handler's own CPU time is taken, and stands for all of these; a wall clock would
-// count preemptions, which are likely right after a timer interrupt. A thread's first sample, which takes
-// memory, stands for itself.
+// The handler's own CPU time is measured every kTimedSamples samples, and counted for all of them. A wall
+// clock would include preemptions, which are likely right after a timer interrupt. A thread's first sample,
+// which allocates memory, counts for itself only.
 constexpr uint32_t kTimedSamples = 16;
 
 class HandlerTimer {
@@ -243,7 +244,7 @@ class HandlerTimer {
   ~HandlerTimer() {
     if (!start_) return;
     const uint64_t end = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (end > start_)  // where a fault has brought the thread home meanwhile, it is another's clock
+    if (end > start_)  // if a fault returned the thread from its conversion meanwhile, it is another clock
       process_state.file.counter(Counter::HandlerNanoseconds)
           .fetch_add((end - start_) * stands_for_, std::memory_order_relaxed);
   }
@@ -255,18 +256,19 @@ class HandlerTimer {
   uint64_t start_;
 };
 
-// While the thread waited uninterrupted all expirations met it in the same call: each is a sample. Otherwise
-// those that were merged are lost.
+// Returns the number of samples that a signal represents. While a thread waited uninterrupted, all
+// expirations found it in the same call: each is a sample. Otherwise, merged expirations are lost.
 uint32_t samples_of(const ThreadState& thread, const Origin& origin) noexcept {
   if (!origin.merged) return 1;
   const Source source = process_state.sources[origin.event];
   if (waits_for(thread, origin.event)) return 1 + origin.merged;
-  // A timer beside a user clock is no sample of its own.
+  // A timer next to a user clock is not a sample of its own.
   if (source != Source::SigtrapUser) count(Counter::DroppedOverrun, origin.merged);
   return 1;
 }
 
-// A sample in a pause counts only for a wait that began before it, whose end it tells.
+// Returns the weight without pauses. A sample in a pause counts only for a wait that began before the pause,
+// whose end it shows.
 Weight measured(ThreadState& thread, const Origin& origin, uint64_t whole, uint64_t now) noexcept {
   EventState& state = thread.events[origin.event];
   const uint64_t paused_since = process_state.file.pause_switch().paused_since();
@@ -295,7 +297,7 @@ void end_first_period(EventState& state, uint32_t event) noexcept {
     begin_whole_periods(state.converted_thread_descriptor, process_state.config.events[event].rate);
 }
 
-// False for the timer beside a user clock, whose periods are whole ones.
+// False for the timer next to a user clock, whose periods are all whole.
 bool ends_first_period(const Origin& origin) noexcept {
   return origin.from_perf || process_state.sources[origin.event] == Source::CpuTimer;
 }
@@ -328,7 +330,7 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
   thread->busy = 0;
 }
 
-// A breakpoint that was hit is no sample, nor are memory accesses that were recorded.
+// True for the hit of a breakpoint, which is not a sample. Neither are records of memory accesses.
 bool is_watch(uint64_t data) noexcept {
   return data >> 16 == kWatchSignalData >> 16;
 }
@@ -366,10 +368,10 @@ Origin from_timer(const siginfo_t& info) noexcept {
   return origin;
 }
 
-// F_SETSIG: si_fd names the descriptor. One that no event has (any more) comes late, of an event that was
-// closed: the signals queue. So does one of the number that the program has taken since: there it may have
-// descriptors of its own that raise it. Those of an attachment may come in the next one, which has other
-// sources.
+// Finds the event of an F_SETSIG signal, whose si_fd is the descriptor. Signals queue: if no event has this
+// descriptor (any more), the signal comes late, from an event that was closed. The same holds for a signal
+// that the program has taken over since; its own descriptors may raise it. Signals of one attachment may
+// arrive in the next, which has other sources.
 Origin from_descriptor(int signal, const siginfo_t& info) noexcept {
   const bool is_late = signal == process_state.timer_signal &&
                        process_state.has_signals_of_descriptors.load(std::memory_order_relaxed);

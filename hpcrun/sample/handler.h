@@ -1,6 +1,6 @@
 #pragma once
-// What happens at a sample: the handlers of our signals, from the interrupted context to metric and trace.
-// Everything here is async-signal-safe.
+// Handles samples: the handlers of our signals, from the interrupted context to metric and trace. Everything
+// here is async-signal-safe.
 
 #include <csignal>
 #include <cstdint>
@@ -15,25 +15,25 @@ constexpr uint64_t perf_signal_data(uint32_t event) {
   return kPerfCookie << 32 | event;
 }
 
-// The same of breakpoints (hpcrun/memory/watch.h), with the lowest 16 bits free.
+// The same for breakpoints (hpcrun/memory/watch.h), with the lowest 16 bits free.
 constexpr uint64_t kWatchSignalData = kPerfCookie << 32 | 0x8000'0000u;
 
-// si_code of a SIGTRAP that a perf event raised (Linux uapi asm-generic/siginfo.h; newer than glibc 2.36's
+// si_code of a SIGTRAP raised by a perf event (Linux uapi asm-generic/siginfo.h; newer than glibc 2.36's
 // header).
 constexpr int kTrapPerf = 6;
 
-// True when one of our events or timers raised the signal, false when it is the program's own.
+// True if one of our events or timers raised the signal, false if it is the program's own.
 bool is_our_sample(int signal, const siginfo_t& info) noexcept;
 
-// Records one of ours, or counts it as dropped, and is true. False for the program's own, which has to be
-// forwarded.
+// Records one of our samples, or counts it as dropped, and returns true. Returns false for the program's own
+// signals, which must be forwarded.
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept;
 
-// Notes the name of the calling thread, whose state it is, when it is time to. `now` is CLOCK_MONOTONIC in
+// Records the name of the calling thread, whose state is `thread`, if it is due. `now` is CLOCK_MONOTONIC in
 // ns.
 void look_at_name(ThreadState& thread, uint64_t now) noexcept;
 
-// Reads the clocks anew so that the next sample is weighted from now on. When a thread starts.
+// Reads the clocks, so that the next sample's weight counts from now. Must be called when a thread starts.
 void start_clocks(ThreadState& thread) noexcept;
 
 }  // namespace hpcrun

@@ -42,13 +42,14 @@ bool LateThreads::knows(int tid) const noexcept {
   return false;
 }
 
-// Where nothing is certain the walk reads by system calls. A thread's descriptor is at the upper end of its
-// stack, and the mapping that has both it and the stack pointer cannot go while the thread lives.
+// Finds the thread's stack. If that is not certain, returns an empty range, and the walk reads by system
+// calls. A thread's descriptor is at the upper end of its stack. A mapping that contains both it and the
+// stack pointer cannot be unmapped while the thread lives.
 StackBounds LateThreads::stack_of(uint64_t sp, bool is_first) const noexcept {
   const auto descriptor = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
   uint32_t low = 0;
   uint32_t high = memory_count_;
-  while (low < high) {  // the first that ends above sp: they are sorted
+  while (low < high) {  // finds the first that ends above sp: they are sorted
     const uint32_t middle = (low + high) / 2;
     if (memory_[middle].range.high > sp)
       high = middle;
@@ -80,7 +81,7 @@ ThreadState* adopt_late_thread(uint64_t sp) noexcept {
   if (!thread) return nullptr;
   set_this_thread(thread);
   thread->handle.store(reinterpret_cast<uint64_t>(__builtin_thread_pointer()), std::memory_order_release);
-  // These read clocks that only the thread itself can.
+  // These read clocks that only the thread itself can read.
   for (uint32_t event = 0; event < process_state.config.event_count; ++event)
     if (process_state.sources[event] == Source::SigtrapUser) start_clocks(*thread);
   return thread;

@@ -1,6 +1,6 @@
 #pragma once
-// Threads of a process to which the runtime came late. Their states and sources are made by the thread that
-// loads the runtime; each takes its own at its first sample, in the handler.
+// Holds the threads of a process that the runtime was attached to. The thread that loads the runtime creates
+// their states and sources. Each thread takes its own at its first sample, in the handler.
 
 #include <atomic>
 #include <cstddef>
@@ -12,24 +12,26 @@ namespace hpcrun {
 
 class LateThreads {
  public:
-  // In a mapping of its own; nullptr when there is no memory.
+  // Creates an object in a mapping of its own; returns nullptr if there is no memory.
   static LateThreads* create() noexcept;
   void destroy() noexcept;
 
-  // Memory that threads' stacks may lie in: readable, writable, [low, high). Before the first adopt().
+  // Adds readable and writable memory that may contain threads' stacks: [low, high). Must be called before
+  // the first adopt_late_thread().
   void add_memory(StackBounds range, bool is_first_stack) noexcept;
 
-  // Called by one thread at a time. False when there is no room.
+  // Adds a thread. Must be called by one thread at a time. Returns false if there is no room.
   bool add(ThreadState* thread) noexcept;
   bool add_descriptor(int descriptor) noexcept;
 
   bool knows(int tid) const noexcept;
 
-  // The state that was made for the calling thread, whose stack pointer is `sp`; nullptr when there is none
-  // or it was taken already. Async-signal-safe.
+  // Takes the state that was created for the calling thread, whose stack pointer is `sp`. Returns nullptr if
+  // there is none or it was taken already. Async-signal-safe.
   ThreadState* take(uint64_t sp) noexcept;
 
-  // The descriptors of events on threads, which those that they create inherit. Async-signal-safe.
+  // Calls use() with the descriptors of events on threads, which threads that they create inherit.
+  // Async-signal-safe.
   template <typename Use>
   void for_each_descriptor(Use use) noexcept {
     const uint32_t count = descriptor_count_.load(std::memory_order_acquire);
@@ -54,7 +56,7 @@ class LateThreads {
   Memory memory_[kMostMappings];
 };
 
-// take(), with what the thread needs to be sampled from now on. Async-signal-safe.
+// Takes the calling thread's state and prepares it for sampling. Async-signal-safe.
 ThreadState* adopt_late_thread(uint64_t sp) noexcept;
 
 }  // namespace hpcrun

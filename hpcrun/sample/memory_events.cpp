@@ -29,7 +29,7 @@ PerfRequest request_of(uint32_t event, int tid) noexcept {
   return request;
 }
 
-// 0, or a negated errno and nothing is open.
+// Returns 0, or a negated errno with nothing left open.
 int open_memory_event(EventState& state, uint32_t event, int tid) noexcept {
   const int descriptor = open_perf_event(request_of(event, tid));
   if (descriptor < 0) return descriptor;

@@ -1,19 +1,19 @@
 #pragma once
-// Events by which hardware samples the memory accesses of a thread (Intel PEBS, AMD IBS), each with a ring of
-// its own. Runs outside handlers.
+// Opens events with which hardware samples the memory accesses of a thread (Intel PEBS, AMD IBS), each with a
+// ring of its own. Runs outside handlers.
 
 #include "hpcrun/sample/state.h"
 
 namespace hpcrun {
 
-// Does the kernel let the calling thread have it?
+// True if the kernel lets the calling thread use the event.
 bool can_record(uint32_t event) noexcept;
 
-// Opens the thread's event, disabled, and maps its ring. A thread that cannot have it is noted in the
-// measurement file, once for all.
+// Opens the thread's event, disabled, and maps its ring. If that fails, writes a note to the measurement
+// file, once per process.
 void arm_memory_event(EventState& state, uint32_t event, int tid) noexcept;
 
-// Does the process get records, of choose_sources(), that tell of lines which move between cores?
+// True if the process gets records about lines that move between cores, as choose_sources() found.
 inline bool records_transfers() noexcept {
   const Config& config = process_state.config;
   for (uint32_t event = 0; event < config.event_count; ++event)

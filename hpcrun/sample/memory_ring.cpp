@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kControlBytes = 4096;
 
-// A PERF_RECORD_SAMPLE with kMemoryRecordFields, in the order that perf_event_open(2) states.
+// A PERF_RECORD_SAMPLE with kMemoryRecordFields, in the order given in perf_event_open(2).
 struct Sample {
   perf_event_header header;
   uint64_t ip;
@@ -61,7 +61,7 @@ void MemoryRing::attach(void* control, const void* records, size_t bytes) noexce
   bytes_ = bytes;
 }
 
-// Records go on at the begin where the end is reached.
+// Copies bytes of a record, which may wrap around the end of the ring.
 void MemoryRing::copy(uint64_t from, void* to, size_t bytes) const noexcept {
   const size_t at = from % bytes_;
   const size_t first = std::min(bytes, bytes_ - at);
@@ -91,7 +91,7 @@ bool MemoryRing::next(MemoryRecord& out) noexcept {
     }
     tail += sample.header.size;
   }
-  // Not before what was read: the kernel writes there next.
+  // Stored after the copy: the kernel may overwrite what is before it.
   std::atomic_ref(page.data_tail).store(tail, std::memory_order_release);
   return found;
 }

@@ -92,7 +92,7 @@ HPCRUN_FORK_PATH bool is_perf_event(int descriptor) noexcept {
 }
 
 void renew_perf_signals(int descriptor) noexcept {
-  // The kernel notes the number when O_ASYNC is switched on.
+  // The kernel records the number when O_ASYNC is enabled.
   const long flags = raw_syscall(SYS_fcntl, descriptor, F_GETFL);
   if (flags < 0 || !(flags & O_ASYNC)) return;
   raw_syscall(SYS_fcntl, descriptor, F_SETFL, flags & ~O_ASYNC);

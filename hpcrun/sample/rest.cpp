@@ -9,7 +9,7 @@ namespace hpcrun {
 
 namespace {
 
-// Of a timer during a pause; a resumed thread is measured again after this time at the latest.
+// Period of a timer during a pause: a resumed thread is measured again after this time at the latest.
 constexpr uint64_t kRestingPeriodNs = 100'000'000;
 
 void set_period(EventState& state, uint64_t period_ns) noexcept {
@@ -17,7 +17,7 @@ void set_period(EventState& state, uint64_t period_ns) noexcept {
   interval.it_interval.tv_sec = static_cast<time_t>(period_ns / 1'000'000'000u);
   interval.it_interval.tv_nsec = static_cast<long>(period_ns % 1'000'000'000u);
   interval.it_value = interval.it_interval;
-  // The C library's timer_t is the kernel's number wherever no thread is to be started (SIGEV_THREAD).
+  // The C library's timer_t is the kernel's number, except for timers that start threads (SIGEV_THREAD).
   raw_syscall(SYS_timer_settime, reinterpret_cast<long>(state.timer), 0, reinterpret_cast<long>(&interval),
               0);
 }
@@ -46,14 +46,14 @@ uint64_t without_pauses(EventState& state, uint32_t event, uint64_t weight, uint
   const uint64_t resumed = pause.resumed_at();
   const bool has_resumed = resumed != state.resumed_ns;
   state.resumed_ns = resumed;
-  if (has_resumed) rest_search_clock();  // whoever resumes from outside switches all events on
+  if (has_resumed) rest_search_clock();  // resuming from outside enables all events
   const uint64_t since_resumed = has_resumed ? now - std::min(now, resumed) : weight;
   if (process_state.sources[event] != Source::MonotonicTimer)
     return is_time(event) ? std::min(weight, since_resumed) : weight;
   const uint64_t paused = pause.paused_ns(now);
   const uint64_t in_pauses = paused - std::min(paused, state.paused_ns);
   state.paused_ns = paused;
-  // Whoever ends a pause adds up its length after it has said so.
+  // The length of a pause is added up only after its end was published.
   if (in_pauses == 0) return std::min(weight, since_resumed);
   return weight - std::min(weight, in_pauses);
 }

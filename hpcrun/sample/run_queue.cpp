@@ -20,10 +20,10 @@ struct SchedStat {
   uint64_t on_processor_ns, in_run_queue_ns, turns;
 };
 
-// Documentation/scheduler/sched-stats.rst. A kernel that accounts nothing (without CONFIG_SCHED_INFO) shows
-// zeros.
+// Reads a schedstat file (Documentation/scheduler/sched-stats.rst). A kernel without this accounting
+// (CONFIG_SCHED_INFO) shows zeros.
 bool read_schedstat(int descriptor, SchedStat& stat) noexcept {
-  char text[3 * 20 + 3];  // the digits of the largest numbers
+  char text[3 * 20 + 3];  // digits of the largest numbers
   const long bytes =
       raw_syscall(SYS_pread64, descriptor, reinterpret_cast<long>(text), static_cast<long>(sizeof text), 0);
   if (bytes <= 0) return false;
@@ -78,7 +78,7 @@ void RunQueueClock::close() noexcept {
 }
 
 uint64_t RunQueueClock::advance(uint64_t now) noexcept {
-  // Before the call, which is a likely place to be preempted: at its end, when the sum has been read.
+  // Taken before the system call, at whose end preemption is likely: after the sum has been read.
   const uint64_t read_at = monotonic_ns();
   SchedStat stat;
   if (descriptor_ < 0 || !read_schedstat(descriptor_, stat)) return 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What a sample costs, for the brake of its event (sample_brake.h). Part of the sample path:
+// Measures what a sample costs, for the brake of its event (sample_brake.h). Part of the sample path:
 // async-signal-safe.
 
 #include "hpcrun/guest/clock.h"
@@ -10,7 +10,7 @@
 
 namespace hpcrun {
 
-// In ns of the event's clock, between two signals.
+// Returns the interval between two signals, in ns of the event's clock.
 inline uint64_t signal_period_ns(uint32_t event) noexcept {
   switch (process_state.sources[event]) {
     case Source::CpuTimer:
@@ -21,7 +21,8 @@ inline uint64_t signal_period_ns(uint32_t event) noexcept {
   }
 }
 
-// Times the walk and the tree, which grow with the stack; what observers do has limits of its own.
+// Times the walk and the insertion into the tree, which grow with the stack. Observers have limits of their
+// own.
 class SampleCost {
  public:
   // `now` is CLOCK_MONOTONIC in ns.

@@ -48,7 +48,7 @@ void sample_often_only(uint32_t event) noexcept {
   process_state.searches.store(false, std::memory_order_relaxed);
 }
 
-// Threads inherit what the event of the first one says.
+// Threads inherit the settings of the first thread's event.
 void leave_lone_rate() noexcept {
   const uint32_t rate = std::exchange(process_state.rate_of_several, 0);
   if (!rate || process_state.inherited_descriptor == kNoDescriptor) return;

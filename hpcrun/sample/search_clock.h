@@ -1,11 +1,12 @@
 #pragma once
-// A second perf event of CPUTIME that all threads inherit, for times at which samples are to come often. At
-// others the program pays for those of the first alone. Where CPUTIME is sampled by perf's clock
-// (Source::SigtrapAll); otherwise it has the higher rate (Config::search_rate) all the time.
+// Controls a second perf event of CPUTIME that all threads inherit, for periods that need a high sampling
+// rate. At other times the program pays for the samples of the first event only. Used if CPUTIME is sampled
+// by perf's clock (Source::SigtrapAll). Otherwise CPUTIME has the higher rate (Config::search_rate) all the
+// time.
 //
-// Whichever of both fires, a sample stands for the CPU time since the last one of its thread.
+// Whichever event fires, a sample represents the CPU time since the previous sample of its thread.
 //
-// A process with one thread contends with none: until it makes another, its samples come still less often.
+// A process with one thread has no contention: its rate is even lower until it creates a second thread.
 //
 // Async-signal-safe.
 
@@ -15,22 +16,23 @@
 
 namespace hpcrun {
 
-// When the source of the event was chosen, and before there are other threads.
+// Must be called once the event's source is chosen, before there are other threads.
 void open_search_clock(uint32_t event, Source source) noexcept;
 
-// There is no second event any more, or none can be had: the first one's rate is the higher one from now on.
+// Makes the higher rate the first event's from now on: there is no second event any more, or it is not
+// available.
 void sample_often_only(uint32_t event) noexcept;
 
-// Before the process makes another thread.
+// Must be called before the process creates another thread.
 void leave_lone_rate() noexcept;
 
-// Samples are to come often from now on, or seldom.
+// Switches to the high or the low sampling rate.
 void sample_often(bool often) noexcept;
 
-// After all perf events were switched on, some of which may have been off.
+// Must be called after all perf events were enabled, some of which may have been disabled before.
 void rest_search_clock() noexcept;
 
-// In ns of CPU time, of the samples of a thread that is at home.
+// Returns the sampling period of an unconverted thread, in ns of CPU time.
 inline uint64_t clock_period_ns(uint32_t event) noexcept {
   const uint32_t rate = process_state.searches.load(std::memory_order_relaxed)
                             ? process_state.config.search_rate

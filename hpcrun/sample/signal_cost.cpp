@@ -17,10 +17,10 @@ namespace {
 
 constexpr uint32_t kInterruptions = 15;
 
-// Looks at the clock all the time: where it jumps, the thread was interrupted. What interrupts it besides is
-// rarer, and the median leaves it out.
+// Reads the clock continuously: a jump is an interruption of the thread. Other interruptions are rarer, and
+// the median excludes them.
 uint64_t measure_interruptions(uint32_t rate) noexcept {
-  constexpr uint64_t kShortestNs = 1'000;  // that is no look at the clock
+  constexpr uint64_t kShortestNs = 1'000;  // longer than any read of the clock
   uint64_t times[kInterruptions];
   uint32_t count = 0;
   uint64_t before = monotonic_ns();
@@ -33,7 +33,7 @@ uint64_t measure_interruptions(uint32_t rate) noexcept {
   return count == kInterruptions ? median(times, count) : 0;
 }
 
-// By a source like the event's, of this thread alone. 0: it cannot be known.
+// Measures a signal with a source like the event's, on this thread alone. Returns 0 if that is not possible.
 uint64_t measure_signal(uint32_t event) noexcept {
   const uint32_t rate = process_state.config.events[event].rate;
   const Source source = process_state.sources[event];
@@ -64,7 +64,7 @@ uint64_t measure_signal(uint32_t event) noexcept {
   return took;
 }
 
-// With the signals of samples let through, whatever the thread inherited.
+// Measures with the signals of samples unblocked, whatever mask the thread inherited.
 uint64_t measure_unblocked(uint32_t event) noexcept {
   const uint64_t mask = source_signals();
   uint64_t before = 0;

@@ -1,12 +1,12 @@
 #pragma once
-// For runtime code outside handlers that changes what handlers use, or holds a lock.
+// Protects runtime code outside handlers that changes data used by handlers, or holds a lock.
 
 #include "hpcrun/sample/state.h"
 
 namespace hpcrun {
 
-// The program's signals wait, so that no handler of the program's can come in between, or jump away; ours do
-// not, and find the thread busy where it matters.
+// Blocks the program's signals, so that none of its handlers can interrupt the code or jump away. Our signals
+// are not blocked; their handlers check whether the thread is busy.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept;
@@ -18,7 +18,7 @@ class SignalsBlocked {
   uint64_t before_ = 0;
 };
 
-// The thread's structures are in use: a sample that comes is dropped.
+// Marks the thread's structures as in use: samples that arrive are dropped.
 class ThreadBusy {
  public:
   explicit ThreadBusy(ThreadState& thread) noexcept : thread_(thread), was_(thread.busy) { thread_.busy = 1; }

@@ -1,4 +1,4 @@
-// By what each event is sampled in this process: the best source that the kernel lets it have.
+// Chooses how each event is sampled in this process: the best source that the kernel allows.
 
 #include <errno.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ struct SourceText {
   const char* note;
 };
 
-// Indexed by Source. The note says what is lost against the best source, and the remedy.
+// Indexed by Source. The note says what is lost compared with the best source, and the remedy.
 constexpr SourceText kSourceText[] = {
     {"perf cpu-clock, sigtrap, user and kernel", ""},
     {"perf cpu-clock, sigtrap, user; system time by a thread CPU timer",
@@ -36,7 +36,7 @@ constexpr SourceText kSourceText[] = {
      "thread CPU timers are available here."},
     {"POSIX monotonic timer", ""},
     {"perf counter, sigtrap", ""},
-    {"", ""},  // memory records, of which no metric is made
+    {"", ""},  // memory records have no metric
     {"none", "This event cannot be sampled in this process: the kernel refused every source for it."},
 };
 
@@ -122,7 +122,7 @@ void choose_sources() noexcept {
   process_state.traces_wall_clock =
       process_state.config.trace && process_state.sources[0] == Source::MonotonicTimer;
   process_state.lacks_run_queue = false;
-  // Whoever detaches would take the states of threads from under the calls that they wait in.
+  // Detaching would free thread states that waiting calls still use.
   if (process_state.late.load(std::memory_order_relaxed)) process_state.protects_waits = false;
   // It was opened on the thread that loads the runtime, which ends; the others get their own.
   if (process_state.late.load(std::memory_order_relaxed) &&

@@ -43,7 +43,7 @@ namespace {
 
 void arm_cpu_timer_of(ThreadState& thread, uint32_t event) noexcept {
   EventState& state = thread.events[event];
-  if (state.has_timer) return;  // the one that sampled system time goes on for all of it
+  if (state.has_timer) return;  // the one that sampled system time now samples all of it
   const uint32_t rate = process_state.config.events[event].rate;
   start_timer(state, event, cpu_clock_of(thread.tid), rate < kCpuTimerRate ? rate : kCpuTimerRate,
               thread.tid);
@@ -69,13 +69,13 @@ bool arm_event(ThreadState& thread, uint32_t event) noexcept {
       return (state.descriptor = open_counter(event, thread.tid)) != kNoDescriptor;
     case Source::MemoryRecords:
       arm_memory_event(state, event, thread.tid);
-      return true;  // the thread is sampled all the same
+      return true;  // the thread is sampled without it
   }
   return false;
 }
 
-// Who pauses and resumes from outside finds the events that are open: one that was not yet is looked after
-// here.
+// Enables an event. `prof` pauses and resumes the events that are open; this handles one that was opened
+// meanwhile.
 void enable_unless_paused(int descriptor) noexcept {
   if (!process_state.file.pause_switch().is_paused()) enable_perf_event(descriptor);
   if (process_state.file.pause_switch().is_paused()) disable_perf_event(descriptor);
@@ -103,13 +103,13 @@ void for_each_event(void (*change)(int)) noexcept {
     if (state.descriptor != kNoDescriptor) change(state.descriptor);
 }
 
-// With those that were in use before: samples may be on their way.
+// Includes signals used before: samples may still arrive.
 uint64_t raised_signals() noexcept {
   return source_signals() | process_state.left_timer_signals.load(std::memory_order_acquire);
 }
 
-// A signal that is pending after its source was stopped would meet a thread without state. What the program
-// sent is sent again.
+// Removes pending signals of stopped sources, which would find a thread without state. Signals that the
+// program sent are sent again.
 void drain_signals() noexcept {
   const uint64_t mask = raised_signals() & ~(uint64_t{1} << (SIGTRAP - 1));
   if (!mask) return;
@@ -125,8 +125,8 @@ void drain_signals() noexcept {
   for (size_t i = 0; i < count; ++i) resend_signal(foreign[i]);
 }
 
-// The event that all threads inherit, for one that was there before. What the descriptor limit or the kernel
-// does not let be opened is sampled by a timer.
+// Opens the event that all threads inherit, for a thread that existed before. If the descriptor limit or the
+// kernel prevents that, a timer samples the thread.
 bool open_inherited(ThreadState& thread, uint32_t event, LateThreads& late) noexcept {
   PerfRequest request = clock_request(event, process_state.sources[event] == Source::SigtrapUser);
   request.tid = thread.tid;
@@ -193,7 +193,7 @@ uint64_t change_mask(uint64_t mask) noexcept {
   return before;
 }
 
-// By the kernel's own clocks, no handler of the program's coming in between.
+// Uses the kernel's clocks undispatched, with the program's handlers blocked.
 uint64_t cpu_ns_of(const ThreadState& thread) noexcept {
   constexpr uint64_t kAll = ~uint64_t{0};
   const uint64_t before = change_mask(kAll);
@@ -234,7 +234,7 @@ void disarm_thread(ThreadState& thread) noexcept {
     state.records.unmap();
   }
   thread.run_queue.close();
-  drain_signals();  // knows ours by their descriptors
+  drain_signals();  // recognizes our signals by their descriptors
   for (EventState& state : thread.events) {
     state.has_timer = false;
     state.descriptor = kNoDescriptor;

@@ -1,13 +1,13 @@
 #pragma once
-// A thread's CPU time as two sources of samples share it: a perf clock that fires in user code only, and a
-// timer whose samples stand for time in the kernel. Part of the sample path: async-signal-safe, used by its
+// Divides a thread's CPU time between two sources of samples: a perf clock that fires in user code only, and
+// a timer whose samples represent time in the kernel. Part of the sample path: async-signal-safe, used by its
 // own thread only.
 //
-// The kernel tells system time in ticks of some milliseconds, too coarse to take off each sample: a thread
-// that one tick met in the kernel would lose more than it spent there. But a perf clock that fires in user
-// code only is silent once a period for each period in the kernel. So a sample that comes on time is worth
-// all that no sample stands for yet, and only one that comes late leaves what ticks have told for the samples
-// of the kernel. Both together are never worth more than the thread's CPU time.
+// The kernel accounts system time in ticks of some milliseconds, too coarse to subtract from each sample: a
+// tick that finds a thread in the kernel may exceed the time that it spent there. A perf clock that fires in
+// user code only, however, misses one period for each period in the kernel. Therefore a sample that comes on
+// time represents all unclaimed time. Only a late sample leaves the system time reported by ticks to the
+// samples in the kernel. Both together never represent more than the thread's CPU time.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@ class SplitCpuClock {
  public:
   void start(uint64_t both, uint64_t system) noexcept { *this = SplitCpuClock(both, system); }
 
-  // What a sample in user code is worth. `period` is the perf clock's, `read_system` reads `system`.
+  // Returns the weight of a sample in user code. `period` is the perf clock's, `read_system` reads `system`.
   template <typename Read>
   uint64_t user_sample(uint64_t period, uint64_t both, Read read_system) noexcept {
     uint64_t weight = unclaimed(both);
@@ -29,7 +29,7 @@ class SplitCpuClock {
     return weight;
   }
 
-  // What a sample in the kernel is worth.
+  // Returns the weight of a sample in the kernel.
   uint64_t system_sample(uint64_t both, uint64_t system) noexcept {
     const uint64_t weight = std::min(unclaimed(both), untold(system));
     claimed_ += weight;
@@ -37,7 +37,7 @@ class SplitCpuClock {
     return weight;
   }
 
-  // At the change to a source that samples both alike: what they stand for together. `both` goes on from
+  // Returns the sum of all weights, for the change to a source that samples both alike. `both` continues from
   // there.
   uint64_t claimed() const noexcept { return claimed_; }
 

@@ -1,7 +1,7 @@
 #pragma once
-// A thread's CPU time, whichever task it runs as: its own at home, or those of the processes that it is at
-// times (converted_thread.h), one after the other. Part of the sample path: async-signal-safe, used by its
-// own thread only, by calls of the kernel that nobody changes on the way.
+// Reads a thread's CPU time across its tasks: its own in the program's process, and the successive processes
+// of its conversions (converted_thread.h). Part of the sample path: async-signal-safe, used by its own thread
+// only, with undispatched system calls.
 
 #include <sys/resource.h>
 #include <time.h>
@@ -14,15 +14,15 @@ namespace hpcrun {
 
 class TaskClock {
  public:
-  // In nanoseconds, and the part of it in the kernel, which moves on at the kernel's ticks only, four
-  // milliseconds apart.
+  // Return the CPU time in nanoseconds, and the part of it in the kernel, which advances only at the kernel's
+  // ticks, four milliseconds apart.
   uint64_t cpu_ns() const noexcept { return elsewhere_.cpu_ns + sys_clock_ns(CLOCK_THREAD_CPUTIME_ID); }
   uint64_t system_ns() const noexcept { return elsewhere_.system_ns + own_system_ns(); }
 
-  // Of processes that ended: what the clock of the task at home lacks.
+  // Returns the time of converted processes that ended, which the clock of the original task lacks.
   uint64_t of_converted_threads_ns() const noexcept { return converted_threads_.cpu_ns; }
 
-  // converted_thread.h has when.
+  // See converted_thread.h for when to call these.
   void leave_home() noexcept { elsewhere_ = sum_with_own(converted_threads_); }
   void end_converted_thread() noexcept { converted_threads_ = sum_with_own(converted_threads_); }
   void come_home() noexcept { elsewhere_ = converted_threads_; }
@@ -43,8 +43,8 @@ class TaskClock {
     return {used.cpu_ns + sys_clock_ns(CLOCK_THREAD_CPUTIME_ID), used.system_ns + own_system_ns()};
   }
 
-  Used elsewhere_;  // by tasks other than the one that runs
-  Used converted_threads_;  // by processes that ended
+  Used elsewhere_;          // of all tasks except the current one
+  Used converted_threads_;  // of converted processes that ended
 };
 
 }  // namespace hpcrun

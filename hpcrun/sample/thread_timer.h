@@ -1,5 +1,5 @@
 #pragma once
-// POSIX timers that raise the samples of one thread. Runs outside handlers.
+// Starts POSIX timers that raise the samples of one thread. Runs outside handlers.
 
 #include <ctime>
 
@@ -8,7 +8,7 @@
 namespace hpcrun {
 
 // Creates and starts the timer of an event: it expires after `first_ns`, and then `rate` times a second of
-// its clock. 0: the first time after a whole period, too. False if the kernel refuses it.
+// its clock. 0: the first period is a whole one too. Returns false if the kernel refuses.
 bool start_timer(EventState& state, uint32_t event, clockid_t clock, uint32_t rate, int tid,
                  uint64_t first_ns = 0) noexcept;
 

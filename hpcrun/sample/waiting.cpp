@@ -33,8 +33,8 @@ ValueCell* cell_of_wait(ThreadState& thread, const FrameKey* frames, uint32_t de
   return thread.tree.wait_cell(node, static_cast<uint16_t>(process_state.wait_event));
 }
 
-// Where the file notes waits in the context that this is called from. The caller has all signals blocked: a
-// handler that jumps away would leave the thread busy for good.
+// Returns the cell in which the file records waits in the calling context. The caller must have all signals
+// blocked: a handler that jumps away would leave the thread busy permanently.
 [[gnu::noinline]] ValueCell* find_cell(ThreadState& thread) noexcept {
   if (thread.busy) return nullptr;
   thread.busy = 1;
@@ -46,7 +46,7 @@ ValueCell* cell_of_wait(ThreadState& thread, const FrameKey* frames, uint32_t de
   return cell;
 }
 
-// The same without a walk: the call and who made it. What called that is not known.
+// The same without a walk: the function called and its caller. The outer frames are unknown.
 ValueCell* find_short_cell(ThreadState& thread, const WaitSite& site) noexcept {
   if (thread.busy) return nullptr;
   thread.busy = 1;
@@ -57,7 +57,7 @@ ValueCell* find_short_cell(ThreadState& thread, const WaitSite& site) noexcept {
   return cell;
 }
 
-// A walk for each sample that could have been taken, some ahead for a thread that just begins.
+// One walk per possible sample, with a reserve for a thread that just began.
 constexpr uint64_t kWalksAhead = 32;
 
 bool may_walk(ThreadState& thread, uint64_t now) noexcept {
@@ -70,8 +70,8 @@ bool may_walk(ThreadState& thread, uint64_t now) noexcept {
   return true;
 }
 
-// In which context a wait is noted for which there was no walk: in that of the last one that began with the
-// same call in the same activation, which is the best guess, or in a short one. nullptr: not known yet.
+// Returns the cell for a wait without a walk. The best guess is the context of the last walk for the same
+// call in the same activation; otherwise a short context. nullptr: not known yet.
 ValueCell* known_cell(const ThreadState& thread, const WaitSite& site) noexcept {
   if (thread.noted_caller == site.caller && thread.noted_frame == site.frame) return thread.noted_wait;
   return thread.short_caller == site.caller ? thread.short_wait : nullptr;
@@ -97,10 +97,10 @@ bool Wait::begin(const WaitSite& site) noexcept {
   thread_ = this_thread();
   if (!thread_) return false;
   ThreadState& thread = *thread_;
-  // Full: left by exceptions that handlers threw.
+  // Full: exceptions thrown by handlers have left waits open.
   if (thread.open_waits >= kMostOpenWaits) leave_waits();
   outer_ = thread.open_waits;
-  // First: a handler of the program's may wait as well from now on, or jump away.
+  // Set first: a handler of the program may wait too from now on, or jump away.
   thread.open_waits = outer_ + 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   OpenWait& wait = thread.waits[outer_];
@@ -133,9 +133,9 @@ bool Wait::begin(const WaitSite& site) noexcept {
 }
 
 void Wait::end() noexcept {
-  const bool attached = thread_ == this_thread();  // not any more when the runtime has left the thread
+  const bool attached = thread_ == this_thread();  // false if the runtime has detached from the thread
   if (attached) close_waits(*thread_, outer_);
-  change_mask(SIG_UNBLOCK, signals_);  // what is pending is taken now
+  change_mask(SIG_UNBLOCK, signals_);  // pending signals are delivered now
   if (attached) thread_->open_waits = outer_;
 }
 
@@ -151,13 +151,13 @@ void leave_waits() noexcept {
 
 namespace {
 
-// In the call itself there are the C library's frames and ours; in a handler of the program's there may be
-// many.
+// The call itself has frames of the C library and ours; a handler of the program may have many.
 constexpr uint32_t kSearched = 256;
 
-constexpr uint16_t kNoModule = kModuleDevice;  // no code has it
+constexpr uint16_t kNoModule = kModuleDevice;  // no code has this module
 
-// Leaves two modules' out of the frames [0, end), which then end there still. How many were left out.
+// Removes the frames of two modules from the frames [0, end), keeping the end in place. Returns the number
+// removed.
 uint32_t leave_out(FrameKey* frames, uint32_t end, uint16_t one, uint16_t other) noexcept {
   uint32_t to = end;
   for (uint32_t from = end; from-- > 0;)
@@ -166,7 +166,7 @@ uint32_t leave_out(FrameKey* frames, uint32_t end, uint16_t one, uint16_t other)
   return to;
 }
 
-// Of the library in front of locks.
+// Returns the module of the library that interposes on locks.
 uint16_t sync_module() noexcept {
   const void* const code = process_state.sync_code.load(std::memory_order_acquire);
   if (!code) return kNoModule;
@@ -195,7 +195,7 @@ Stack as_called(const ThreadState& thread, Stack stack) noexcept {
   uint32_t first = leave_out(stack.frames, std::min(stack.depth, kSearched), own, sync_module());
   if (in_ours) {
     const FrameKey function = frame_of(called);
-    // A loader that hands calls on to us has a frame of its own.
+    // A loader that forwards calls to us has a frame of its own.
     const bool is_there = first < stack.depth && thread.device_function &&
                           frame_module(stack.frames[first]) == frame_module(function);
     if (function && !is_there && first > 0) stack.frames[--first] = function;
