@@ -1,4 +1,4 @@
-// Calls of a device's interface: what they wait for and how long, and the idleness that they cause.
+// Handles calls of a device's interface: what they wait for and how long, and the idleness that they cause.
 #include <algorithm>
 #include <utility>
 
@@ -15,10 +15,11 @@ namespace hpcrun {
 
 namespace {
 
-// Idleness in shorter calls that do not wait is left to samples: looking where they are costs as much.
+// The idleness in shorter calls that do not wait is left to samples: finding their context would cost as
+// much.
 constexpr uint64_t kShortCallNs = 20'000;
 
-// Stands for the tree of the thread, where others are those of queues.
+// Index of the thread's own tree, in place of a queue's.
 constexpr uint32_t kOwnTree = UINT32_MAX;
 
 DeviceThread& of(void* thread) noexcept {
@@ -29,7 +30,7 @@ ValueCell* cell(ThreadState& thread, NodeId node, DeviceMetric metric) noexcept 
   return thread.tree.cell(node, static_cast<uint16_t>(metric));
 }
 
-// The calling thread's, where it is measured and its memory can be used.
+// Returns the calling thread's state if it is measured and its memory can be used.
 DeviceThread* state_of_caller(uint64_t now) noexcept {
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return nullptr;
@@ -38,7 +39,8 @@ DeviceThread* state_of_caller(uint64_t now) noexcept {
   return device_thread(*thread, now);
 }
 
-// A call that was left by a jump never ended: one that begins at a higher address of the stack is not in it.
+// True if `inner` is within `outer`. A call that was left by a jump never ended; a call that begins at a
+// higher stack address is not inside it.
 bool is_inside(const DeviceCall* outer, const DeviceCall* inner) noexcept {
   return outer && reinterpret_cast<uintptr_t>(inner) < reinterpret_cast<uintptr_t>(outer);
 }
@@ -50,7 +52,7 @@ void leave(DeviceThread& device) noexcept {
   device.call = nullptr;
 }
 
-// In the thread's own tree. Called by functions of ours.
+// Returns the call's node in the thread's own tree. Must be called by functions of ours.
 [[gnu::noinline]] NodeId node_of_call(DeviceThread& device) noexcept {
   ThreadState& thread = *device.thread;
   LaunchContexts* const contexts = launch_contexts(device);
@@ -66,8 +68,8 @@ void leave(DeviceThread& device) noexcept {
   return node;
 }
 
-// What of the program's time is before the call, and what is the call. Since the last sample the program is
-// taken to have been where that found it: what comes after the call is somewhere else.
+// Cuts the program's time into the part before the call, and the call. The part before belongs to the context
+// of the last sample: the code after the call is in another one.
 NodeId cut_call(DeviceThread& device, Interval time, bool across_pause) noexcept {
   ThreadState& thread = *device.thread;
   const DeviceActivity& activity = engine.schedule.activity;
@@ -86,15 +88,15 @@ NodeId cut_call(DeviceThread& device, Interval time, bool across_pause) noexcept
   return node;
 }
 
-// What of the call the thread worked, or was kept from it by others that had the processor: one that never
-// gave it away did not wait.
+// Returns how long the thread worked in the call, or was kept from it by other threads on its processor. A
+// thread that never gave up its processor did not wait.
 uint64_t worked_in_call(const DeviceThread& device, Interval time) noexcept {
   const uint64_t length = time.end - time.begin;
   if (device.usage_at_end.sleeps == device.usage_at_begin.sleeps) return length;
   return std::min(length, device.usage_at_end.cpu_ns - device.usage_at_begin.cpu_ns);
 }
 
-// With the lock held.
+// Must be called with the lock held.
 void tell_others_of(DeviceThread& device, CallKind kind, Interval wait) noexcept {
   for (uint16_t i = 0; i < engine.device_count; ++i) {
     if (!device.waiter.wait.scope.has_device(i)) continue;
@@ -108,11 +110,11 @@ void tell_others_of(DeviceThread& device, CallKind kind, Interval wait) noexcept
   }
 }
 
-// The interface is about to wait for the device.
+// Announces, for other processes, that the interface is about to wait for the device.
 void announce_wait(DeviceThread& device, DeviceIndex index, CallKind kind) noexcept {
   uint32_t& place = device.shared_places[index];
   if (kind == CallKind::Short || place != SharedDevice::kNoPlace) return;
-  // What may work as well waits for what is under way, if for anything.
+  // A call that may also work waits for tasks that are under way, if there are any.
   if (kind == CallKind::Block && !engine.schedule.under_way(index)) return;
   place = engine.shared[index].begin_wait(device.call_begin, kind == CallKind::Block);
 }
@@ -140,7 +142,8 @@ bool began_in_pause(uint64_t begin) noexcept {
   return engine.schedule.was_paused(begin);
 }
 
-// What a call waits for that began in a pause may have been submitted in it, and is not known.
+// Finishes a call. The tasks that a call waits for, if it began in a pause, may have been submitted in the
+// pause, and are not known.
 void finish_call(DeviceThread& device, CallKind kind) noexcept {
   const Interval time{device.call_begin, device.call_end};
   const PauseSwitch pause = process_state.file.pause_switch();
@@ -180,7 +183,7 @@ DeviceCall::DeviceCall(CallKind kind, const void* function) noexcept : kind_(kin
   device->call_end = 0;
   if (kind == CallKind::Short) return;
   leave_out_sleep(*device, now);
-  withdraw_waits(*device);  // of a call that was left by a jump
+  withdraw_waits(*device);  // those of a call that was left by a jump
   OpenDeviceWait& wait = device->waiter.wait;
   wait.scope.clear();
   device->usage_at_begin = thread_usage();
@@ -197,7 +200,7 @@ DeviceCall::~DeviceCall() {
 
 void DeviceCall::close() noexcept {
   if (!thread_ || !is_sampling_this_copy()) return;
-  // Measuring may have ended for the thread meanwhile, and begun anew.
+  // Measuring may have ended for the thread meanwhile, and started again.
   ThreadState* const thread = this_thread();
   if (!thread || thread->device != thread_) return;
   end();

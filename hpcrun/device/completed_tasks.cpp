@@ -6,7 +6,7 @@ namespace hpcrun {
 
 namespace {
 
-// Merges two lists that are sorted by the tasks' ends.
+// Merges two lists that are sorted by end time.
 Task* merged(Task* a, Task* b) noexcept {
   Task* first = nullptr;
   Task** link = &first;
@@ -20,7 +20,7 @@ Task* merged(Task* a, Task* b) noexcept {
   return first;
 }
 
-// O(n log n), without recursion: runs[i] holds 2^i tasks or none.
+// Sorts a list. O(n log n), without recursion: runs[i] holds 2^i tasks or none.
 Task* sorted(Task* list) noexcept {
   constexpr size_t kRuns = 32;
   Task* runs[kRuns] = {};
@@ -42,7 +42,7 @@ Task* sorted(Task* list) noexcept {
 
 }  // namespace
 
-// What was added usually ended after all that is here: then nothing but it is looked at.
+// Sorts in the tasks that were added. They usually ended after all others; then only they are visited.
 void CompletedTasks::put_in_order() noexcept {
   if (!fresh_) return;
   Task* added = sorted(fresh_);
@@ -65,7 +65,7 @@ void CompletedTasks::put_in_order() noexcept {
   renew_earliest_starts(last_added, first_added);
 }
 
-// From the last task that was added back to the first, and on to those before it that it changes.
+// Updates from the last task that was added back to the first, and further back as long as something changes.
 void CompletedTasks::renew_earliest_starts(Task* last_added, const Task* first_added) noexcept {
   bool is_before = false;
   for (Task* task = last_added; task; task = task->previous) {
@@ -76,7 +76,7 @@ void CompletedTasks::renew_earliest_starts(Task* last_added, const Task* first_a
   }
 }
 
-// From both ends at once: waits are for what has just ended, or for the oldest of a backlog.
+// Searches from both ends at once: waits are for recent tasks, or for the oldest of a backlog.
 Task* CompletedTasks::first_ending_after(uint64_t time) const noexcept {
   Task* front = first_;
   Task* back = last_;

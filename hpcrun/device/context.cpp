@@ -12,7 +12,7 @@ namespace hpcrun {
 
 namespace {
 
-// Frames of an interface between the function that the program called and us.
+// Maximum number of an interface's frames between the function that the program called and ours.
 constexpr uint32_t kMostFramesInside = 16;
 
 uint16_t module_of(const void* code) noexcept {
@@ -38,7 +38,7 @@ bool is_left_out(uint16_t module) noexcept {
   });
 }
 
-// An interface that is linked into the program itself cannot be told from the program's own code.
+// True for the program itself. An interface that is linked into it cannot be distinguished from its own code.
 bool is_program(uint16_t module) noexcept {
   return module == module_of(reinterpret_cast<const void*>(getauxval(AT_ENTRY)));
 }
@@ -68,7 +68,7 @@ void leave_out_library(const void* code) noexcept {
   if (module == kModuleNone || is_program(module) || is_left_out(module)) return;
   for (std::atomic<uint16_t>& library : left_out) {
     uint16_t none = kModuleNone;
-    // Paths that were found before had its frames.
+    // Cached paths have frames of this library.
     if (library.compare_exchange_strong(none, module, std::memory_order_relaxed))
       return invalidate_walk_caches();
   }
@@ -83,7 +83,7 @@ WalkOrigin origin_of(const ucontext_t& here) noexcept {
 Stack context_of_call(ThreadState& thread, const ucontext_t& here, const void* function,
                       WalkRecord& record) noexcept {
   const Stack stack = thread.unwinder.walk(here, record);
-  // Two functions' at least: there is room for two.
+  // Skips frames of at least two functions: there is room for two.
   uint32_t first = skip_libraries(stack, skip(stack, 0, own_module()));
   const FrameKey called = function ? frame_of(function) : FrameKey{0};
   if (called && frame_module(called) != kModuleNone && !is_program(frame_module(called)))

@@ -11,21 +11,21 @@ namespace hpcrun {
 
 namespace {
 
-// In the order in which they are tried: at times when two of them show the same, the first does.
+// In the order of trying: if two of them show the same time, the first is used.
 constexpr int kKernelClocks[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME, CLOCK_REALTIME};
 
-// Readings are rounded by some drivers, and readings of ours are not at the same moment.
+// Some drivers round their times, and our readings are not simultaneous.
 constexpr int64_t kTolerance_ns = 2'000;
 
 constexpr int64_t kWide_ns = 100'000;
 
-// How far two clocks part, at most: nanoseconds in a millisecond.
+// Upper limit of the drift between two clocks.
 constexpr uint64_t kDrift_ppm = 500;
 constexpr uint64_t kMost_us = 1'000'000'000'000;
 
 int64_t difference_to(int clock) noexcept {
   if (clock == CLOCK_MONOTONIC) return 0;
-  // The shortest of some readings was not interrupted.
+  // Uses the shortest of several readings, which was not interrupted.
   int64_t best = 0;
   uint64_t shortest = ~uint64_t{0};
   for (int i = 0; i < 3; ++i) {
@@ -50,7 +50,8 @@ void DeviceClock::look(int64_t low, int64_t high, uint64_t now_ns) noexcept {
   const auto fits = [=](int64_t offset) {
     return offset >= low - kTolerance_ns && offset <= high + kTolerance_ns;
   };
-  // An enqueuing thread that was descheduled says little; without anything better it has to do.
+  // A thread that was descheduled while enqueuing gives a wide bracket, which is used only if there is
+  // nothing better.
   const bool is_wide = high - low > kWide_ns;
   if (is_wide && looked_ns_ != 0) return;
   const uint64_t since = looked_ns_ ? now_ns - looked_ns_ : 0;
@@ -59,7 +60,7 @@ void DeviceClock::look(int64_t low, int64_t high, uint64_t now_ns) noexcept {
   if (kernel_clock_ >= 0) {
     offset_ = difference_to(kernel_clock_);
     if (fits(offset_)) return;
-    kernel_clock_ = -1;  // it only seemed to be
+    kernel_clock_ = -1;  // it was a coincidence
     has_bracket_ = false;
   }
   for (const int clock : kKernelClocks) {
@@ -70,7 +71,7 @@ void DeviceClock::look(int64_t low, int64_t high, uint64_t now_ns) noexcept {
     return;
   }
 
-  // What was known before has widened since by what the clocks may have parted.
+  // The previous bracket has widened by the possible drift since.
   const auto drift = static_cast<int64_t>(std::min(since / 1'000, kMost_us) * kDrift_ppm / 1'000);
   const int64_t narrow_low = std::max(low, low_ - drift);
   const int64_t narrow_high = std::min(high, high_ + drift);

@@ -17,7 +17,7 @@ namespace hpcrun {
 
 namespace {
 
-// Copies are named by what they are.
+// Names of copies, by kind.
 constexpr const char* kCopyNames[] = {nullptr, "[copy to device]", "[copy from device]", "[copy on device]",
                                       "[fill]"};
 
@@ -35,7 +35,7 @@ bool begin_line(Line& line, DeviceIndex device) noexcept {
   return line.tree.attach(process_state.file, engine.arena, line.index);
 }
 
-// The frame that stands for what a device executes; 0: no memory. `kept`: a name that stays.
+// Returns the frame for what a device executes, or 0 if there is no memory. `kept`: a name that stays valid.
 FrameKey symbol(const char* name, const char*& kept) noexcept {
   bool is_new = false;
   const uint32_t number = engine.symbols.number_of(engine.arena, name, is_new, &kept);
@@ -45,7 +45,8 @@ FrameKey symbol(const char* name, const char*& kept) noexcept {
   return frame;
 }
 
-// Under the path of the thread, which is busy; without one where it is not measured.
+// Returns the launch's node under the path of the thread, which must be busy; without a path if the thread is
+// not measured.
 NodeId launch_node(Line& line, ThreadState* thread, const ucontext_t& here, const char* name) noexcept {
   const char* kept = nullptr;
   const FrameKey executed = symbol(name, kept);
@@ -61,8 +62,8 @@ NodeId launch_node(Line& line, ThreadState* thread, const ucontext_t& here, cons
   return node;
 }
 
-// What was launched from this very path before needs neither a walk nor the lock. `node`: of the launch,
-// where it is known.
+// Submits what was launched from the same path before, which needs neither a walk nor the lock. `node`: of
+// the launch, if it is known.
 Task* submit_at_once(ThreadState& thread, const ucontext_t& here, QueueIndex queue, TaskKind kind,
                      const char* name, uint64_t bytes, NodeId& node) noexcept {
   DeviceThread* const device = thread.device;
@@ -80,7 +81,7 @@ Task* submit_at_once(ThreadState& thread, const ucontext_t& here, QueueIndex que
                                         });
 }
 
-// Other processes hear when there is nothing left to do.
+// Tells other processes if there is no work left.
 void tell_others(DeviceIndex device) noexcept {
   if (engine.schedule.under_way(device)) return;
   engine.shared[device].end_work(engine.schedule.last_end(device));
@@ -110,7 +111,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   engine.schedule.add_device(index, now);
   engine.shared[index].join(text(info.uuid));
   device_activity.store(&engine.schedule.activity, std::memory_order_release);
-  // The time of the thread that uses it first counts from here too.
+  // The time of the thread that uses the device first counts from here too.
   if (ThreadState* const thread = this_thread(); thread && !thread->busy) {
     const ThreadBusy busy(*thread);
     device_thread(*thread, now);
@@ -218,8 +219,8 @@ void discard(Task* task) noexcept {
 
 namespace {
 
-// What of the task's wait for another queue's only that one explains: it was submitted, and what its own
-// queue had before it was over. Before the task's end is noted in `line`.
+// Charges the part of the task's wait that only the awaited task explains: it was submitted, and the earlier
+// tasks of its own queue had ended. Must be called before the task's end is recorded in `line`.
 void charge_event_wait(Line& line, const Task& task, const AwaitedTask& awaited) noexcept {
   const uint64_t since = std::max(task.submit, line.in_order ? line.last_end : 0);
   const uint64_t until = std::min(awaited.end_ns, task.start);
@@ -230,7 +231,7 @@ void charge_event_wait(Line& line, const Task& task, const AwaitedTask& awaited)
                                                 until - since);
 }
 
-// With the lock held, of a task that is under way.
+// Must be called with the lock held, for a task that is under way.
 void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns, const AwaitedTask& awaited = {}) noexcept {
   Line& line = *engine.queues[task->queue];
   const uint64_t now = monotonic_ns();

@@ -63,7 +63,7 @@ void admit_threads() noexcept {
   }
 }
 
-// Of several pauses that ended since, which nothing was seen between, the last one stands for all.
+// If several pauses ended since the last call, the last one represents them all.
 void note_pauses(uint64_t now) noexcept {
   const PauseSwitch pause = process_state.file.pause_switch();
   const uint64_t over = pause.paused_ns(0), since = pause.paused_since();
@@ -75,7 +75,8 @@ void note_pauses(uint64_t now) noexcept {
   if (since && since < now) engine.schedule.add_pause(since, now);
 }
 
-// Those that died are put away, which asks the kernel for each. Those that come or go say so.
+// Counts the other processes, and removes dead ones, which takes a system call for each. Processes that join
+// or leave signal it.
 void count_others(uint64_t now) noexcept {
   constexpr uint64_t kCountedEachNs = 100'000'000;
   bool changed = false;

@@ -1,6 +1,7 @@
 #pragma once
-// What the engine's parts share, and the one lock around it. Not for handlers; whoever holds the lock has the
-// program's signals blocked, so that no handler of the program's can ask for it again or jump away with it.
+// Defines the state shared by the engine's parts, and the one lock around it. Not for handlers. A thread that
+// holds the lock has the program's signals blocked, so that none of its handlers can request it again or jump
+// away with it.
 
 #include <atomic>
 #include <cstdint>
@@ -15,12 +16,12 @@
 
 namespace hpcrun {
 
-// A queue or device as it appears in the measurement file: with a thread index of its own.
+// A queue or device in the measurement file, with a thread index of its own.
 struct Line {
   uint32_t index = 0;
   DeviceIndex device = kNoDevice;
   bool in_order = false;
-  uint64_t last_end = 0;  // of a task of the queue
+  uint64_t last_end = 0;  // end of the queue's latest task
   CallingContextTree tree;
   TaskStream tasks;
 };
@@ -33,14 +34,15 @@ struct EngineState {
   Names notes;
   Line device_lines[kMostDevices];
   SharedDevice shared[kMostDevices];
-  uint64_t shared_until = 0;    // up to which other processes were asked
-  uint64_t shared_checked = 0;  // when it was last counted how many there are
+  uint64_t shared_until = 0;    // end of the time for which other processes' activity was read
+  uint64_t shared_checked = 0;  // time of the last count of these processes
   uint16_t device_count = 0;
   Line* queues[kMostQueues] = {};
   uint16_t queue_count = 0;
-  uint64_t pauses_over = 0;                    // ns of the pauses that ended and are known
+  uint64_t pauses_over = 0;  // ns of the ended pauses that are taken into account
   bool event_metrics_announced = false;
-  uint64_t known_contexts[kMostDevices] = {};  // of completed tasks, those whose launch was not walked
+  // Of completed tasks, the number whose launch context was found without a walk.
+  uint64_t known_contexts[kMostDevices] = {};
   bool ended = false;
 };
 
@@ -60,10 +62,11 @@ class EngineLock {
   SignalsBlocked blocked_;
 };
 
-// The calling thread's, which is busy; nullptr: no memory.
+// Returns the calling thread's contexts; the thread must be busy. Returns nullptr if there is no memory.
 LaunchContexts* launch_contexts(DeviceThread& device) noexcept;
 
-// From a handler of the program's that jumps away it stays set, until the thread's next call.
+// Marks the thread as submitting. If a handler of the program jumps away, the mark stays until the thread's
+// next call.
 class Submitting {
  public:
   explicit Submitting(DeviceThread& device) noexcept : device_(device) {
@@ -81,25 +84,25 @@ class Submitting {
   DeviceThread& device_;
 };
 
-// Without the lock. Others do not see waits of the thread that never got to their end.
+// Must be called without the lock. Withdraws, for other processes, waits of the thread that never ended.
 void withdraw_waits(DeviceThread& device) noexcept;
 
-// All below with the lock held.
+// All functions below must be called with the lock held.
 
-// Threads that came since the last time take part.
+// Adds threads that arrived since the last call.
 void admit_threads() noexcept;
 
-// Pauses of measuring up to now.
+// Takes pauses of measuring up to `now` into account.
 void note_pauses(uint64_t now) noexcept;
 
-// What other processes did up to `until`.
+// Reads the activity of other processes up to `until`.
 void ask_others(uint64_t now, uint64_t until) noexcept;
 
-// Resolves what can be known by now, and writes the devices' totals.
+// Resolves what is known by now, and writes the devices' totals.
 void advance_engine(uint64_t now) noexcept;
 
 void write_totals(uint64_t now) noexcept;
-// Of them, since when a task is under way: a process may be killed before it completes.
+// Writes the time since when a task is under way: a process may be killed before the task completes.
 void write_under_way(DeviceIndex device) noexcept;
 
 }  // namespace hpcrun

@@ -8,12 +8,12 @@ namespace hpcrun {
 namespace {
 
 constexpr size_t kFirstRoom = 64;
-// Beyond this (24 MiB) the older half is forgotten, whoever may still ask for it.
+// Beyond this (24 MiB), the older half is discarded, even if it is still needed.
 constexpr size_t kMostEntries = size_t{1} << 20;
 
 }  // namespace
 
-// From the end, where it is found within a few steps as a rule.
+// Searches from the end, where the entry is usually found within a few steps.
 size_t IntervalHistory::first_ending_at_or_after(uint64_t time) const noexcept {
   constexpr size_t kSteps = 8;
   size_t at = count_;
@@ -26,7 +26,7 @@ size_t IntervalHistory::first_ending_at_or_after(uint64_t time) const noexcept {
   return static_cast<size_t>(found - entries_);
 }
 
-// Moves entries no more often than it adds or forgets as many.
+// Makes room. Moves entries at most once per entry added or discarded.
 bool IntervalHistory::make_room() noexcept {
   const auto forgotten = static_cast<size_t>(entries_ - memory_);
   if (forgotten + count_ < room_) return true;
@@ -37,7 +37,7 @@ bool IntervalHistory::make_room() noexcept {
   Entry* moved = memory_;
   if (forgotten < count_ || !room_) {
     const size_t more = room_ ? room_ * 2 : kFirstRoom;
-    moved = arena_->allocate_array<Entry>(more);  // the smaller ones together waste as much as it has
+    moved = arena_->allocate_array<Entry>(more);  // the smaller blocks together waste as much
     if (!moved) return false;
     memory_ = moved;
     room_ = more;
@@ -58,11 +58,11 @@ void IntervalHistory::renew_sums(size_t from) noexcept {
 uint64_t IntervalHistory::add(uint64_t begin, uint64_t end) noexcept {
   begin = std::max(begin, forgotten_until_);
   if (begin >= end || !make_room()) return 0;
-  begin = std::max(begin, forgotten_until_);  // making room may have forgotten more
+  begin = std::max(begin, forgotten_until_);  // making room may have discarded more
   if (begin >= end) return 0;
   const uint64_t before = total();
   const size_t first = first_ending_at_or_after(begin);
-  size_t last = first;  // behind those that the new one touches
+  size_t last = first;  // past the intervals that the new one touches
   while (last < count_ && entries_[last].begin <= end) ++last;
   if (first == last) {
     std::memmove(entries_ + first + 1, entries_ + first, (count_ - first) * sizeof(Entry));

@@ -1,6 +1,7 @@
 #pragma once
-// A set of points in time that mostly grows at its end: when a device was at work, when threads waited. Tells
-// how much of the time before any point it has. One user at a time; times in ns.
+// A set of points in time that mostly grows at its end, such as the time that a device was busy or that
+// threads waited. Returns how much of the time before any point is in the set. One user at a time; times in
+// ns.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,22 +16,23 @@ class IntervalHistory {
   // The arena is not owned.
   void attach(Arena& arena) noexcept { arena_ = &arena; }
 
-  // Adds [begin, end). How much of it is new: what is in the set already counts once, what lies before
-  // forgotten_until() does not count.
+  // Adds [begin, end). Returns how much of it is new. Time that is already in the set, or before
+  // forgotten_until(), does not count.
   uint64_t add(uint64_t begin, uint64_t end) noexcept;
 
-  // How much of [0, time) is in the set. Exact from forgotten_until() on.
+  // Returns how much of [0, time) is in the set. Exact from forgotten_until() on.
   uint64_t covered_before(uint64_t time) const noexcept;
   uint64_t covered(uint64_t begin, uint64_t end) const noexcept;
 
-  // The first interval of the set in the window, cut to it; empty, at its end: there is none. Exact as above.
+  // Returns the first interval of the set in the window, cut to it. Returns an empty one at the window's end
+  // if there is none. Exact as above.
   Interval first_in(Interval window) const noexcept;
 
   uint64_t total() const noexcept { return count_ ? end_of_sum(count_ - 1) : forgotten_sum_; }
   uint64_t last_end() const noexcept { return count_ ? entries_[count_ - 1].end : forgotten_until_; }
   size_t count() const noexcept { return count_; }
 
-  // Single intervals before `time` are not needed any more.
+  // Discards single intervals before `time`, and keeps their sum.
   void forget_before(uint64_t time) noexcept;
   uint64_t forgotten_until() const noexcept { return forgotten_until_; }
 
@@ -38,7 +40,7 @@ class IntervalHistory {
   struct Entry {
     uint64_t begin;
     uint64_t end;
-    uint64_t sum_before;  // of all that is in the set before `begin`
+    uint64_t sum_before;  // total length of the set before `begin`
   };
 
   uint64_t end_of_sum(size_t i) const noexcept {
@@ -51,7 +53,7 @@ class IntervalHistory {
   Arena* arena_ = nullptr;
   Entry* memory_ = nullptr;
   size_t room_ = 0;           // of the memory
-  Entry* entries_ = nullptr;  // in it, after those that were forgotten; disjoint, sorted
+  Entry* entries_ = nullptr;  // within the memory, after discarded ones; disjoint, sorted
   size_t count_ = 0;
   uint64_t forgotten_until_ = 0;
   uint64_t forgotten_sum_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// Where a thread called a device's interface from, and which node of which tree that was: programs launch
-// from the same few places over and over (hpcrun/unwind/known_stacks.h). One thread's, in its arena; not for
-// handlers. Zeroed memory is a valid empty one.
+// Caches where a thread called a device's interface from, and the node for that in a tree. Programs launch
+// from the same few places over and over (hpcrun/unwind/known_stacks.h). Belongs to one thread, in its arena;
+// not for handlers. Zeroed memory is a valid empty one.
 
 #include <cstdint>
 
@@ -11,27 +11,27 @@
 
 namespace hpcrun {
 
-// The call of a device's interface, and what hangs below its path.
+// A call of a device's interface, and what is added below its path.
 struct LaunchTarget {
   const void* function;  // of the interface
-  uint32_t line;         // whose tree the node is of
-  const char* executed;  // its name; nullptr: nothing
+  uint32_t line;         // thread index of the tree
+  const char* executed;  // name of what is executed; nullptr: nothing
 };
 
 class LaunchContexts {
  public:
-  // Of the walk that comes next.
+  // Returns the record for the next walk.
   WalkRecord& record() noexcept { return stacks_.record; }
 
-  // kNoNode where the path is not known, or is but not with this target.
+  // Returns kNoNode if the path is not known, or not with this target.
   NodeId find(const WalkOrigin& origin, const LaunchTarget& target) noexcept;
 
-  // After find() found nothing: the path was walked from there into record(), and this is its node. The
-  // target's name stays.
+  // Adds the node of a path that was walked into record(), after find() returned kNoNode. The target's name
+  // must stay valid.
   void add(Arena& arena, const LaunchTarget& target, NodeId node) noexcept;
 
  private:
-  static constexpr uint32_t kTargets = 4;  // queues and kernels that one path launches
+  static constexpr uint32_t kTargets = 4;  // per path: queues and kernels that it launches
 
   struct Target {
     uint32_t line;
@@ -40,15 +40,15 @@ class LaunchContexts {
   };
   struct Launched {
     Target targets[kTargets];
-    uint32_t count;  // that were ever added
+    uint32_t count;  // number ever added
   };
 
   static bool is_same(const Target& known, const LaunchTarget& target) noexcept;
 
   KnownStacks stacks_;
   Launched launched_[KnownStacks::kEntries];
-  bool is_known_;   // by the last find(), with another target,
-  uint32_t known_;  // under this number
+  bool is_known_;   // path known at the last find(), with another target,
+  uint32_t known_;  // and its number
 };
 
 }  // namespace hpcrun

@@ -17,8 +17,8 @@ namespace hpcrun {
 
 namespace {
 
-// Libraries whose threads do a device's work or wait for it, by the beginning of their files' names.
-// Ours (sudden_end.h) calls them.
+// Libraries whose threads do a device's work or wait for it, by the start of their file names. Includes ours,
+// whose thread (sudden_end.h) calls them.
 constexpr const char* kDrivers[] = {"libpocl", "libcuda.so", "libcupti", "libnvidia-", "libhpcrun.so"};
 
 struct WatchedLibrary {
@@ -26,7 +26,7 @@ struct WatchedLibrary {
   void (*before_opening)() noexcept = nullptr;
 };
 constexpr size_t kMostWatched = 4;
-constinit WatchedLibrary watched[kMostWatched];  // from constructors: by one thread
+constinit WatchedLibrary watched[kMostWatched];  // set by constructors, on one thread
 constinit size_t watched_count = 0;
 
 const char* file_name(const char* path) noexcept {

@@ -1,5 +1,5 @@
 #pragma once
-// The engine in the life of threads and processes. Called by hpcrun/process; not async-signal-safe.
+// Connects the engine to the life of threads and processes. Called by hpcrun/process; not async-signal-safe.
 
 #include "hpcrun/sample/state.h"
 
@@ -8,18 +8,19 @@ namespace hpcrun {
 // Measuring has ended, and no thread's part of the file is closed yet.
 void finish_devices() noexcept;
 
-// The thread's part of the file is about to be closed.
+// Must be called before the thread's part of the file is closed.
 void end_device_thread(ThreadState& thread) noexcept;
 
-// Around fork(): no other thread is at work with the engine meanwhile. The child knows of no device.
+// Must be called around fork(), so that no other thread uses the engine meanwhile, and in the child, which
+// has no device.
 void hold_devices() noexcept;
 void let_devices_go() noexcept;
 void forget_devices() noexcept;
 
-// The calling thread is about to open a library by this name.
+// Must be called before the calling thread opens a library with this name.
 void before_library_opens(const char* path) noexcept;
 
-// Is this code a driver's, whose threads are part of a device? `code` is a return address.
+// True if the code belongs to a driver, whose threads are part of a device. `code` is a return address.
 bool is_driver(const void* code) noexcept;
 
 }  // namespace hpcrun

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kFirstRoom = 64;
 
-// Longer names (of C++ templates) are told apart by their beginning and length.
+// Longer names (of C++ templates) are compared by their beginning only.
 constexpr size_t kMostBytes = 4096;
 
 uint64_t hash_of(const char* name, size_t bytes) noexcept {
@@ -25,7 +25,7 @@ uint64_t hash_of(const char* name, size_t bytes) noexcept {
 
 }  // namespace
 
-// Its place, where it is not in the table yet.
+// Returns the name's entry, or the free entry for it.
 Names::Entry* Names::find(uint64_t hash, const char* name) noexcept {
   for (uint32_t at = static_cast<uint32_t>(hash) & (room_ - 1);; at = (at + 1) & (room_ - 1)) {
     Entry& entry = entries_[at];

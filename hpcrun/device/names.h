@@ -1,5 +1,5 @@
 #pragma once
-// Numbers for the names of what devices execute: the same name, the same number. One user at a time. Not for
+// Numbers the names of what devices execute: equal names have equal numbers. One user at a time. Not for
 // handlers.
 
 #include <cstdint>
@@ -12,11 +12,11 @@ class Names {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // The number of a name, from 0 in order of first use; `is_new` says whether this is it. kNone: no memory.
-  // `kept` is a copy that stays as long as the arena.
+  // Returns the number of a name, from 0 in order of first use, or kNone if there is no memory. `is_new` is
+  // set if this is the first use. `kept` is a copy that stays as long as the arena.
   uint32_t number_of(Arena& arena, const char* name, bool& is_new, const char** kept = nullptr) noexcept;
 
-  // Names longer than kMostBytes are told apart by their beginning alone.
+  // True if the names are equal. Names longer than kMostBytes are compared by their beginning only.
   static bool are_equal(const char* a, const char* b) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// What the runtime keeps of each thread in a process that uses devices, and what a sample does there: it cuts
+// Holds the state of each thread in a process that uses devices, and handles samples for it: a sample cuts
 // the thread's time. Async-signal-safe.
 
 #include <atomic>
@@ -18,40 +18,41 @@ struct DeviceThread {
   Waiter waiter;
   ThreadState* thread = nullptr;
   DeviceThread* next_arrival = nullptr;
-  LaunchContexts* contexts = nullptr;  // made at the first call
-  // They and the reserve of tasks are in use: a handler of the program's, which interrupts that, does
-  // without.
+  LaunchContexts* contexts = nullptr;  // created at the first call
+  // Set while `contexts` and the reserve of tasks are in use: a handler of the program that interrupts this
+  // does not use them.
   volatile sig_atomic_t submitting = 0;
 
   WaitStream waits;
   bool has_waits_stream = false;
 
-  uint32_t shared_places[kMostDevices];  // SharedDevice::begin_wait() of the wait under way, by device
+  uint32_t shared_places[kMostDevices];  // SharedDevice::begin_wait() of the wait in progress, by device
 
   // The outermost call of a device's interface that the thread is in.
   const DeviceCall* call = nullptr;
   uint64_t call_begin = 0;
-  uint64_t call_end = 0;                     // 0: not yet
-  ThreadUsage usage_at_begin, usage_at_end;  // of a call that waits
+  uint64_t call_end = 0;                     // 0: not ended
+  ThreadUsage usage_at_begin, usage_at_end;  // for calls that wait
 
   SleepMeter sleep;
-  // GPU_IDLE_CAUSE of the last sample, if no call was cut since: the time up to the next call is its as well.
+  // GPU_IDLE_CAUSE of the last sample, if no call was cut since: the time up to the next call belongs to it
+  // as well.
   ValueCell* last_sample = nullptr;
 };
 
-// Threads that the engine does not know yet, the last to come first.
+// Threads that the engine has not added yet, the latest first.
 extern constinit std::atomic<DeviceThread*> device_arrivals;
 extern constinit std::atomic<const DeviceActivity*> device_activity;  // nullptr: no device is used
 
-// The calling thread's, made where it has none; its time counts from `now`. nullptr: no memory. In a handler,
-// or while the thread is busy.
+// Returns the calling thread's state, and creates it if needed; its time counts from `now`. Returns nullptr
+// if there is no memory. Must be called in a handler, or while the thread is busy.
 DeviceThread* device_thread(ThreadState& thread, uint64_t now) noexcept;
 
-// What was before the end of the last pause is nobody's.
+// Excludes the time up to the end of the last pause.
 void leave_out_pause(DeviceThread& device) noexcept;
 
-// Time up to `now` in which the thread slept is nobody's, where a sample stands for CPU time; `since` ns on
-// the processor have gone by after `now`. The thread is busy, or in a call.
+// Excludes the time up to `now` in which the thread slept, if samples represent CPU time. `since`: ns on the
+// processor that elapsed after `now`. The thread must be busy, or in a call.
 void leave_out_sleep(DeviceThread& device, uint64_t now, uint64_t since = 0) noexcept;
 
 // For ProcessState::observer.

@@ -9,17 +9,18 @@ namespace {
 
 constexpr uint64_t kForever = ~uint64_t{0};
 
-// Between these, completions are only noted.
+// Between these, completions are only recorded.
 constexpr uint64_t kAdvanceNs = 1'000'000;
 constexpr uint32_t kAdvanceTasks = 256;
 
-// More than these are kept only until the waits that overlap them are resolved as far as is known.
+// If there are more, open waits that overlap them are resolved as far as is known, so that tasks can be
+// released.
 constexpr uint32_t kMostKeptTasks = 4096;
 
-// Single intervals that are kept although everything before is resolved.
+// Number of single intervals kept although everything before is resolved.
 constexpr size_t kKeptIntervals = 16 * 1024;
 
-// Threads beyond these, waiting at once, do not shorten a task's overlap.
+// Further threads that wait at the same time do not shorten a task's overlap.
 constexpr size_t kMostOpenAtOnce = 64;
 
 bool is_copy(TaskKind kind) noexcept {
@@ -34,7 +35,7 @@ void Schedule::add_device(DeviceIndex device, uint64_t now) noexcept {
   added.paused_before = paused_.total();
   added.for_each_history([&](IntervalHistory& history) { history.attach(*arena_); });
   device_count_ = std::max<uint16_t>(device_count_, static_cast<uint16_t>(device + 1));
-  // Pieces that began before are resolved by what the device's own time tells.
+  // Pieces that began before are resolved from the device's own time.
   activity.last_end.store(std::max(now, activity.last_end.load()), std::memory_order_relaxed);
   activity.devices.store(device_count_, std::memory_order_release);
 }
@@ -67,7 +68,7 @@ void Schedule::begin(Task& task, DeviceIndex device, QueueIndex queue, TaskKind 
   activity.outstanding.fetch_add(1, std::memory_order_relaxed);
 }
 
-// By submission, which threads that did so at once may have handed in in another order.
+// Inserts by submission time: threads that submit at once may hand in their tasks in another order.
 void Schedule::link_under_way(Task* task) noexcept {
   Task* after = last_under_way_;
   while (after && after->submit > task->submit) after = after->previous;
@@ -103,7 +104,8 @@ Task* Schedule::submit_part(const Task& launch, TaskKind kind) noexcept {
   return task;
 }
 
-// Whether another process is to be told that this one has something to do only the one caller knows.
+// Returns false if nothing is under way: other processes must then be told of work, which only the one caller
+// can do.
 bool Schedule::add_to_those_under_way(Device& device) noexcept {
   uint32_t count = device.under_way.load(std::memory_order_relaxed);
   while (count)
@@ -181,7 +183,8 @@ void Schedule::lose(Task* task) noexcept {
   discard(task);
 }
 
-// Of a call that is open. Of one that may work, what the thread did not work is taken to be the latest part.
+// Returns the wait so far of an open call. If the call may also work, the time that the thread did not work
+// is assumed to be at its end.
 Interval Schedule::waited_so_far(const Waiter& waiter, uint64_t begin, uint64_t now) const noexcept {
   const uint64_t end = waiter.wait.end.load(std::memory_order_relaxed);
   const Interval open{begin, end ? end : now};
@@ -211,7 +214,7 @@ uint64_t Schedule::time_without_waits(const Task& task, uint64_t now) const noex
 uint64_t Schedule::complete(Task* task, uint64_t start, uint64_t end, uint64_t now) noexcept {
   admit_tasks();
   Device& device = devices_[task->device];
-  // Clocks that were converted may be off by a little.
+  // Converted clocks may be off by a little.
   task->start = std::clamp(start, task->submit, now);
   task->end = std::clamp(end, task->start, now);
   ++device.completed;
@@ -229,7 +232,7 @@ uint64_t Schedule::complete(Task* task, uint64_t start, uint64_t end, uint64_t n
   return overlap;
 }
 
-// Tasks that no wait may overlap any more.
+// Releases tasks that no wait can overlap any more.
 void Schedule::release_tasks(uint64_t until) noexcept {
   for (const Wait* wait = first_wait_; wait; wait = wait->next) until = std::min(until, wait->since);
   for (const Waiter* waiter = waiters_; waiter; waiter = waiter->next)
@@ -243,7 +246,8 @@ void Schedule::release_tasks(uint64_t until) noexcept {
   }
 }
 
-// How long devices have idled by `time`, summed over devices. What is not known yet counts as busy.
+// Returns how long devices have been idle by `time`, summed over devices. Time that is not known yet counts
+// as busy.
 uint64_t Schedule::idle_before(uint64_t time, uint64_t known) const noexcept {
   time = std::min(time, known);
   uint64_t idle = 0;
@@ -299,7 +303,7 @@ void Schedule::add_pause(uint64_t begin, uint64_t end) noexcept {
 }
 
 void Schedule::add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept {
-  // What was before this process used it is not its concern.
+  // Excludes the time before this process used the device.
   devices_[device].occupied.add(std::max(begin, devices_[device].first_use), end);
 }
 

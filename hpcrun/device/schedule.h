@@ -1,11 +1,11 @@
 #pragma once
-// What the devices of a process did and who waited for them, and from both who is to blame: tasks for the
-// time that threads waited, calling contexts for the time that devices idled (thesis, 2.6). Tasks are known
-// when they have completed, in any order and as late as the interface likes; so waits and the pieces of
-// threads' time are kept until all that was submitted before their end is known.
+// Combines what the devices of a process did with the waits of its threads, and blames both: tasks for the
+// time that threads waited, and calling contexts for the time that devices were idle (Chabbi's thesis,
+// section 2.6). Tasks are known once they have completed, in any order and with any delay. Therefore waits
+// and the pieces of threads' time are kept until all tasks submitted before their end are known.
 //
-// Knows no thread, tree or clock: it is told times, and cells to add to. One caller at a time. Times are in
-// ns of CLOCK_MONOTONIC. Not for handlers, though it allocates nothing but from its arena.
+// Uses no thread, tree or clock: the caller passes times, and cells to add to. One caller at a time. Times
+// are in ns of CLOCK_MONOTONIC. Not for handlers, though it allocates only from its arena.
 
 #include <atomic>
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace hpcrun {
 
-// Tasks that a thread may submit without asking anybody. Its own.
+// Tasks that a thread may submit without the lock. Belongs to the thread.
 struct TaskReserve {
   Task* first = nullptr;
 };
 
-// What a wait is for. The thread that waits adds while others may read.
+// The tasks that a wait is for. The waiting thread adds to it while other threads may read.
 class Scope {
  public:
   void clear() noexcept;
@@ -37,7 +37,7 @@ class Scope {
   bool has_device(DeviceIndex device) const noexcept;
 
  private:
-  // More single queues and tasks stand for the whole of their devices.
+  // With more single queues and tasks than this, their whole devices are waited for.
   static constexpr uint32_t kMostParts = 16;
   struct Part {
     QueueIndex queue;
@@ -46,22 +46,22 @@ class Scope {
   };
   void add(DeviceIndex device, const Part& part) noexcept;
 
-  std::atomic<uint32_t> devices_{0};  // whole ones, by bit
-  std::atomic<uint32_t> touched_{0};  // of which something is waited for
+  std::atomic<uint32_t> devices_{0};  // devices waited for as a whole, by bit
+  std::atomic<uint32_t> touched_{0};  // devices of which anything is waited for
   std::atomic<uint32_t> part_count_{0};
   Part parts_[kMostParts];
 };
 
-// A call that waits. The thread sets it, others may look.
+// A call that waits. Set by the thread; other threads may read it.
 struct OpenDeviceWait {
   std::atomic<bool> may_work{false};   // CallKind::Block
-  std::atomic<uint64_t> cpu_begin{0};  // of such a call: the thread's CPU time as it began
+  std::atomic<uint64_t> cpu_begin{0};  // for such a call: the thread's CPU time when it began
   std::atomic<uint64_t> begin{0};      // 0: there is none
   std::atomic<uint64_t> end{0};        // 0: not known yet
   Scope scope;
 };
 
-// Where the parts of a wait are added.
+// The cells to which the parts of a wait are added.
 struct WaitCells {
   ValueCell* cpu_idle;
   ValueCell* launch_latency;
@@ -71,26 +71,27 @@ struct WaitCells {
 
 struct EndedWait {
   Interval time;
-  bool may_work;    // CallKind::Block: it waited while the thread did not work, and until a task ended
-  uint64_t worked;  // ns of it in which the thread had a processor, or was kept from one by others
+  // CallKind::Block: it waited while the thread did not work, and until a task ended.
+  bool may_work;
+  uint64_t worked;  // ns of it in which the thread had a processor, or was kept from one by other threads
   WaitCells cells;
-  uint32_t node;  // handed to the receiver
+  uint32_t node;  // passed to the receiver
 };
 
-// A thread as the schedule sees it; the caller's.
+// A thread in the schedule. Owned by the caller.
 struct Waiter {
   Timeline timeline;
   OpenDeviceWait wait;
   TaskReserve reserve;
   Waiter* next = nullptr;
 
-  // The schedule's: how far an open wait is resolved already, and to what.
-  uint64_t resolved_begin = 0;  // of which wait
+  // Owned by the schedule: up to where an open wait is resolved, and the result.
+  uint64_t resolved_begin = 0;  // begin of that wait
   uint64_t resolved_until = 0;
-  uint64_t resolved_work = 0;  // how much of the thread's CPU time was in that
+  uint64_t resolved_work = 0;  // the thread's CPU time within that
   PiecedWait resolved_parts;
 
-  // The thread's CPU time until now, in ns, asked by any thread while a call is open that may work.
+  // Returns the thread's CPU time until now, in ns. Called by any thread while a call is open that may work.
   uint64_t (*cpu_time)(void* receiver) = nullptr;
 
   // Called with each wait of the thread once its parts are known.
@@ -98,7 +99,7 @@ struct Waiter {
   void* receiver = nullptr;
 };
 
-// Since when it is used, and sums until now.
+// Time of first use, and sums until now.
 struct DeviceTotals {
   uint64_t first_use = 0;
   uint64_t busy = 0;
@@ -106,11 +107,11 @@ struct DeviceTotals {
   uint64_t copies = 0;
   uint64_t overlap = 0;
   uint64_t cpu_waits = 0;
-  uint64_t occupied = 0;  // busy, or another process had something to do
-  uint64_t paused = 0;    // since then; in none of the times above
+  uint64_t occupied = 0;  // busy, or another process had work for it
+  uint64_t paused = 0;    // since its first use; excluded from the times above
   uint64_t completed = 0;
   uint64_t incomplete = 0;       // records without an end, and tasks under way
-  uint64_t under_way_since = 0;  // nothing completed since then, and a task is under way; 0: none is
+  uint64_t under_way_since = 0;  // a task is under way, and nothing has completed since then; 0: none is
 };
 
 class Schedule {
@@ -125,14 +126,15 @@ class Schedule {
 
   void add_device(DeviceIndex device, uint64_t now) noexcept;
 
-  // nullptr: no memory. `now` not before that of any other call.
+  // Returns nullptr if there is no memory. `now` must not be before that of any other call.
   Task* submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint64_t now) noexcept;
-  // Another of the same launch, in its place of the order.
+  // Submits another task of the same launch, at its position in the order.
   Task* submit_part(const Task& launch, TaskKind kind) noexcept;
 
-  // submit() by any thread at any time, without waiting for the one caller of all else. nullptr: the reserve
-  // is used up, or nothing is under way for the device; then the thread has to be that caller. `ready` sets
-  // what else is to be known of the task, before others see it.
+  // Submits a task as submit() does, but from any thread at any time, without waiting for the one caller of
+  // all other functions. Returns nullptr if the reserve is used up, or if nothing is under way for the
+  // device; the thread must then become that caller. `ready` sets the other fields of the task before other
+  // threads see it.
   template <typename Ready>
   Task* submit_at_once(TaskReserve& reserve, DeviceIndex device, QueueIndex queue, TaskKind kind,
                        uint64_t now, Ready ready) noexcept {
@@ -145,65 +147,68 @@ class Schedule {
     return task;
   }
   void fill(TaskReserve& reserve) noexcept;
-  bool is_under_way(const Task* task) noexcept;  // a pointer that is none is allowed
+  bool is_under_way(const Task* task) noexcept;  // accepts any pointer
   void discard(Task* task) noexcept;
-  // The record was incomplete.
+  // Drops a task whose record was incomplete.
   void lose(Task* task) noexcept;
 
-  // Sets the times, made consistent, and how much of them no thread of the process waited. After it the task
-  // belongs to the schedule.
+  // Sets the times, made consistent. Returns the part of them in which no thread of the process waited. The
+  // task belongs to the schedule afterwards.
   uint64_t complete(Task* task, uint64_t start, uint64_t end, uint64_t now) noexcept;
 
   void add_waiter(Waiter& waiter) noexcept;
-  // Of what it waited for and did, what is known counts. It is the caller's again.
+  // Removes a waiter, which belongs to the caller again. Its waits and time are resolved as far as they are
+  // known.
   void remove_waiter(Waiter& waiter) noexcept;
 
-  // The waiter's open wait has ended like this. Its scope is copied.
+  // Ends the waiter's open wait. Its scope is copied.
   void end_wait(Waiter& waiter, const EndedWait& wait) noexcept;
 
-  // Resolves what can be known by now.
+  // Resolves what is known by now.
   void advance(uint64_t now) noexcept;
-  // Is there so much to resolve that it is time to?
+  // True if there is enough to resolve.
   bool is_due(uint64_t now) const noexcept;
-  // At the end: all that is pending, by what is known.
+  // Resolves everything pending, as far as it is known, at the end.
   void finish(uint64_t now) noexcept;
 
-  // Measuring was paused: nobody is to blame for what devices and threads did then. Before the next advance()
-  // beyond its end, and before a device is added in it; pieces may overlap.
+  // Excludes a pause of measuring: no context is blamed for the time in it. Must be called before the next
+  // advance() past its end, and before a device is added in it. Pieces may overlap.
   void add_pause(uint64_t begin, uint64_t end) noexcept;
   bool was_paused(uint64_t time) const noexcept { return paused_.covered(time, time + 1) != 0; }
 
-  // Another process had something to do for the device, or waited for it. Before the next advance() beyond
-  // its end.
+  // Add the time in which another process had work for the device, or waited for it. Must be called before
+  // the next advance() past its end.
   void add_others_work(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
   void add_others_wait(DeviceIndex device, uint64_t begin, uint64_t end) noexcept;
 
-  // Before this everything is known that will be. A task that was active before `now` was submitted before.
+  // Returns the time before which nothing more will become known. A task that was active before `now` was
+  // submitted before.
   uint64_t horizon(uint64_t now) noexcept {
     admit_tasks();
     return first_under_way_ && first_under_way_->submit < now ? first_under_way_->submit : now;
   }
 
-  // Tasks that were submitted and have not completed, and when the last one ended.
+  // Return the number of tasks that were submitted and have not completed, and the end of the latest
+  // completed task.
   uint32_t under_way(DeviceIndex device) const noexcept {
     return devices_[device].under_way.load(std::memory_order_acquire);
   }
   uint64_t last_end(DeviceIndex device) const noexcept { return devices_[device].last_end; }
 
   DeviceTotals totals(DeviceIndex device) const noexcept;
-  // See DeviceTotals.
+  // DeviceTotals::under_way_since.
   uint64_t under_way_since(DeviceIndex device) const noexcept;
 
  private:
   struct Device {
     uint64_t first_use = 0;
-    uint64_t paused_before = 0;  // its first use
-    uint64_t last_end = 0;       // of a task
+    uint64_t paused_before = 0;  // sum of the pauses before its first use
+    uint64_t last_end = 0;       // of any task
     uint64_t occupied_since =
-        0;  // when the first of the tasks was submitted that were always followed by one
-    // Each has pauses as well, so that they are not counted twice, nor as idleness.
-    IntervalHistory busy;      // a task of ours was active
-    IntervalHistory occupied;  // the same, or another process had something to do
+        0;  // submission of the first task of the current sequence, in which one was always under way
+    // Each includes pauses, so that these count neither twice nor as idleness.
+    IntervalHistory busy;      // a task of this process was active
+    IntervalHistory occupied;  // the same, or another process had work for it
     IntervalHistory kernels;
     IntervalHistory copies;
     IntervalHistory waits;   // a thread was in a call that waits
@@ -223,8 +228,8 @@ class Schedule {
     Wait* next;
     Waiter* waiter;
     EndedWait ended;
-    uint64_t since;        // up to where it is resolved
-    uint64_t work_before;  // how much of its work was before that
+    uint64_t since;        // resolved up to here
+    uint64_t work_before;  // the part of its work before that
     PiecedWait parts;
     Scope scope;
   };
@@ -256,14 +261,14 @@ class Schedule {
   void release_tasks(uint64_t until) noexcept;
   void forget(uint64_t until) noexcept;
 
-  // Of the first chunk of tasks; each is twice as large as the one before, up to the most.
+  // Size of the first chunk of tasks; each is twice as large as the previous one, up to the maximum.
   static constexpr uint32_t kFirstChunkTasks = 512;
   static constexpr uint32_t kMaxChunkTasks = 64 * 1024;
   static constexpr uint32_t kMaxChunks = 40;  // 2.1 million tasks
   struct Chunk {
     Task* tasks = nullptr;
     uint32_t count = 0;
-    uint32_t taken = 0;  // for the first time; the rest was never touched
+    uint32_t taken = 0;  // used so far; the rest was never touched
   };
 
   Arena* arena_ = nullptr;
@@ -273,19 +278,19 @@ class Schedule {
   Chunk chunks_[kMaxChunks];
   uint32_t chunk_count_ = 0;
   Task* free_tasks_ = nullptr;
-  std::atomic<Task*> arrivals_{nullptr};  // that submit_at_once() handed in, the last first
+  std::atomic<Task*> arrivals_{nullptr};  // from submit_at_once(), the latest first
   Task* first_under_way_ = nullptr;
   Task* last_under_way_ = nullptr;
-  CompletedTasks completed_;  // that a wait may still overlap
+  CompletedTasks completed_;  // which a wait may still overlap
   std::atomic<uint64_t> last_serial_{0};
   Waiter* waiters_ = nullptr;
-  Wait* first_wait_ = nullptr;  // that ended, in this order
+  Wait* first_wait_ = nullptr;  // ended waits, in the order of their ends
   Wait* last_wait_ = nullptr;
   Wait* free_waits_ = nullptr;
   uint64_t waited_ = 0;         // ns in calls that wait while a task was active,
-  uint64_t spun_ = 0;           // and how many of these the waiting thread had a processor
-  uint64_t advanced_ = 0;       // when
-  uint32_t since_advance_ = 0;  // tasks that completed since then
+  uint64_t spun_ = 0;           // and the part of them in which the waiting thread had a processor
+  uint64_t advanced_ = 0;       // time of the last advance()
+  uint32_t since_advance_ = 0;  // number of tasks that completed since then
   BlamedTask* blamed_ = nullptr;
   Task** blamed_tasks_ = nullptr;
   TaskEdge* edges_ = nullptr;

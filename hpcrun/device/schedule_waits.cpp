@@ -1,4 +1,4 @@
-// The waits of a schedule: whose they are, and which tasks are to blame for them.
+// Resolves the waits of a schedule: the threads that waited, and the tasks to blame.
 
 #include <algorithm>
 #include <new>
@@ -11,10 +11,10 @@ namespace {
 
 constexpr uint64_t kForever = ~uint64_t{0};
 
-// A wait that lasts longer is charged as it goes on.
+// Longer waits are charged while they are in progress.
 constexpr uint64_t kSettledNs = 100'000'000;
 
-// Devices' clocks are known that well.
+// Accuracy of the devices' clocks.
 constexpr uint64_t kClockErrorNs = 20'000;
 
 }  // namespace
@@ -67,7 +67,7 @@ void Schedule::end_wait(Waiter& waiter, const EndedWait& ended) noexcept {
     if (wait->scope.has_device(i)) devices_[i].waits.add(ended.time.begin + worked, ended.time.end);
 }
 
-// Keeps the first `used` of what is there.
+// Grows the scratch arrays, keeping the first `used` entries.
 bool Schedule::make_scratch(size_t tasks, size_t used) noexcept {
   if (tasks <= scratch_room_) return true;
   const size_t room = std::max(tasks, scratch_room_ * 2 + 64);
@@ -111,9 +111,10 @@ void Schedule::note_waited(const Scope& scope, Interval time) noexcept {
   }
 }
 
-// Of a call that may work and ended at `call_end`, the part `time`, in which the thread worked for `worked`.
-// If it waited for a task, then for one that ended before it: until that, and no longer than the thread did
-// not work. Where drivers spin as they wait, a thread works all the time. `last_active` is set if it waited.
+// Blames tasks for the part `time` of a call that may work and ended at `call_end`; the thread worked for
+// `worked` of it. If the call waited for a task, that task ended before the call: the wait lasted until then,
+// and no longer than the thread did not work. If drivers spin while they wait, a thread works all the time.
+// Sets `last_active` if it waited.
 void Schedule::blame_working(const Scope& scope, uint64_t call_end, Interval time, uint64_t worked,
                              PiecedWait& parts, uint64_t& last_active) noexcept {
   uint64_t last = 0;
@@ -132,8 +133,7 @@ void Schedule::blame_working(const Scope& scope, uint64_t call_end, Interval tim
   last_active = last;
 }
 
-// Whether threads that wait have a processor meanwhile, as drivers have it that ask the device again and
-// again.
+// Learns whether waiting threads keep a processor, as with drivers that poll the device.
 void Schedule::learn_habit(const EndedWait& wait, const WaitParts& parts) noexcept {
   const uint64_t length = wait.time.end - wait.time.begin;
   if (wait.may_work || 2 * parts.cause < length) return;
@@ -158,7 +158,7 @@ void Schedule::conclude(Wait& wait, uint64_t last_active) noexcept {
   if (wait.waiter->receive) wait.waiter->receive(wait.waiter->receiver, ended, parts);
 }
 
-// Waits that ended by then, or all of one thread.
+// Resolves waits that ended by then, or all of one thread.
 void Schedule::resolve_waits(uint64_t until, const Waiter* whose) noexcept {
   Wait** link = &first_wait_;
   Wait* last_kept = nullptr;
@@ -183,11 +183,11 @@ void Schedule::resolve_waits(uint64_t until, const Waiter* whose) noexcept {
   last_wait_ = last_kept;
 }
 
-// So that tasks need not be kept as long as a thread waits, where others go on.
+// Resolves open waits up to now, so that tasks are not kept as long as a thread waits while others continue.
 void Schedule::resolve_open_waits(uint64_t now, uint64_t until) noexcept {
   for (Waiter* waiter = waiters_; waiter; waiter = waiter->next) {
     const uint64_t begin = waiter->wait.begin.load(std::memory_order_acquire);
-    // Its scope is not complete before the interface is called.
+    // The scope is complete once the interface is called.
     if (!begin || now < begin + kSettledNs || waiter->wait.end.load(std::memory_order_relaxed)) continue;
     if (waiter->resolved_begin != begin) {
       waiter->resolved_begin = waiter->resolved_until = begin;

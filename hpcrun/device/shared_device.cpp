@@ -19,7 +19,7 @@ namespace hpcrun {
 
 struct SharedDevice::File {
   std::atomic<uint64_t> version;
-  std::atomic<uint64_t> changes;  // how often a process came or went
+  std::atomic<uint64_t> changes;  // number of processes that joined or left
   Slot slots[kSlots];
 };
 
@@ -30,7 +30,7 @@ constexpr uint64_t kVersion = 0x70726f6600000002;  // "prof", 2
 // Another process holds the file for microseconds, unless it is stopped.
 constexpr int kMostTries = 100;
 
-// Ended before the next one is created, by the last process that leaves.
+// Opens and locks the file. The last process that leaves removes it; the next one creates another.
 class HeldFile {
  public:
   explicit HeldFile(const char* path) noexcept {
@@ -57,7 +57,7 @@ class HeldFile {
     }
     return false;
   }
-  // Ours, and not one that was removed before we held it.
+  // True if the file is ours, and was not removed before we locked it.
   bool is_named(const char* path) const noexcept {
     struct stat ours, named;
     return fstat(descriptor_, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino &&
@@ -65,7 +65,7 @@ class HeldFile {
   }
   void release() noexcept {
     if (descriptor_ < 0) return;
-    raw_syscall(SYS_flock, descriptor_, LOCK_UN);  // what is mapped would hold it on
+    raw_syscall(SYS_flock, descriptor_, LOCK_UN);  // a mapping would keep the lock
     raw_syscall(SYS_close, descriptor_);
     descriptor_ = -1;
   }
@@ -73,7 +73,7 @@ class HeldFile {
   int descriptor_ = -1;
 };
 
-// In ticks since the machine started; 0: there is no such process.
+// Returns the process's start in ticks since the machine started; 0: there is no such process.
 uint64_t start_time(int pid) noexcept {
   char path[64];
   char text[1024];
@@ -84,7 +84,7 @@ uint64_t start_time(int pid) noexcept {
   raw_syscall(SYS_close, file);
   text[length > 0 ? length : 0] = '\0';
   const char* at = std::strrchr(text, ')');  // the name before it may contain anything
-  constexpr int kFieldsBetween = 20;         // proc(5): the name is the second, this the 22nd
+  constexpr int kFieldsBetween = 20;         // proc(5): the name is field 2, the start time is field 22
   for (int i = 0; at && i < kFieldsBetween; ++i) at = std::strchr(at + 1, ' ');
   return at ? std::strtoull(at + 1, nullptr, 10) : 0;
 }
@@ -98,7 +98,7 @@ uint64_t pid_namespace() noexcept {
   return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
-// A process that cannot be seen from here counts as alive.
+// True if the process is dead. A process that is not visible from here counts as alive.
 bool is_dead(uint64_t owner) noexcept {
   const int pid = static_cast<int>(owner >> 32);
   if (raw_syscall(SYS_kill, pid, 0) == -ESRCH) return true;
@@ -128,12 +128,12 @@ bool SharedDevice::is_others(uint32_t i) noexcept {
   return file_ && i != own_ && slot(i).owner.load(std::memory_order_acquire) != 0;
 }
 
-// With the file held.
+// Must be called with the file held.
 void SharedDevice::reap() noexcept {
   const uint64_t names = pid_namespace();
   for (uint32_t i = 0; i < kSlots; ++i) {
     const uint64_t owner = slot(i).owner.load(std::memory_order_acquire);
-    // What has our own identity is of the program that executed this one.
+    // A slot with our own identity belongs to the program that executed this one.
     if (owner && slot(i).names.load() == names && (owner == owner_ || is_dead(owner))) slot(i).owner.store(0);
   }
 }
@@ -198,7 +198,7 @@ void SharedDevice::begin_work(uint64_t since) noexcept {
   if (joined()) slot(own_).works_since[0].store(since, std::memory_order_release);
 }
 
-// First what is over, then that nothing is under way: others see it twice rather than never.
+// Records the ended interval before it clears the open one: readers then see it twice, rather than never.
 void SharedDevice::end_work(uint64_t until) noexcept {
   if (!joined()) return;
   std::atomic<uint64_t>& since = slot(own_).works_since[0];

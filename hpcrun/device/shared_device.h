@@ -1,7 +1,7 @@
 #pragma once
-// What the processes of one user that share a device tell each other: when each had something to do for the
-// device, and when it waited for it (thesis, 2.6.5). A file in /dev/shm for each device, with a slot for each
-// process; what a dead process left is put away by the next that looks. One user of an object at a time; not
+// Shares the use of a device between the processes of one user: when each had work for the device, and when
+// it waited for it (Chabbi's thesis, section 2.6.5). A file in /dev/shm for each device has a slot per
+// process. The next process that looks removes what a dead process left. One user of an object at a time; not
 // for handlers. Times are in ns of CLOCK_MONOTONIC, which all processes of a machine share.
 
 #include <atomic>
@@ -11,39 +11,40 @@
 
 namespace hpcrun {
 
-// How their files begin: one for each device and user.
+// Start of the file names, one file per device and user.
 constexpr char kSharedDeviceFiles[] = "/dev/shm/prof-device-";
 
 class SharedDevice {
  public:
-  // Takes a slot. False: no /dev/shm, the file is not ours, or all slots are taken.
+  // Takes a slot. Returns false if there is no /dev/shm, the file has another owner, or all slots are taken.
   bool join(const char* uuid) noexcept;
-  // Gives it back; the last one removes the file.
+  // Releases the slot; the last process removes the file.
   void leave() noexcept;
-  // In a forked child: the slot is the parent's.
+  // Resets the state in a forked child: the slot is the parent's.
   void forget() noexcept { *this = SharedDevice{}; }
   bool joined() const noexcept { return file_ != nullptr; }
 
-  // This process has something to do for the device since then, or nothing any more.
+  // Record that this process has work for the device since then, or no more.
   void begin_work(uint64_t since) noexcept;
   void end_work(uint64_t until) noexcept;
 
-  // A thread waits since then; or, where the call may work as well (`may_work`), as long as its process has
-  // something to do for the device. The place is what end_wait() takes; kNoPlace: too many wait, the rest is
-  // told when they end. Callable by several threads at once.
+  // Records that a thread waits since then. If the call may also work (`may_work`), it counts as waiting as
+  // long as its process has work for the device. Returns the place for end_wait(), or kNoPlace if too many
+  // threads wait; such a wait is recorded at its end. May be called by several threads at once.
   static constexpr uint32_t kNoPlace = UINT32_MAX;
   uint32_t begin_wait(uint64_t since, bool may_work = false) noexcept;
-  // By one thread at a time, or with an empty interval: the wait is taken back.
+  // Ends a wait. Must be called by one thread at a time, unless the interval is empty: the wait is then
+  // withdrawn.
   void end_wait(uint32_t place, Interval wait) noexcept;
 
-  // Has a process come or gone since this was asked last?
+  // True if a process has joined or left since the last call.
   bool changed() noexcept;
 
-  // How many other processes use the device.
+  // Returns the number of other processes that use the device.
   uint32_t others() noexcept;
 
-  // Calls use(interval) with what of the window others had something to do, or waited. Intervals of several
-  // processes overlap.
+  // Call use(interval) for the parts of the window in which other processes had work, or waited. Intervals of
+  // several processes overlap.
   template <typename Use>
   void for_each_work(Interval window, Use use) noexcept {
     for (uint32_t i = 0; i < kSlots; ++i)
@@ -58,9 +59,9 @@ class SharedDevice {
 
  private:
   static constexpr uint32_t kSlots = 64;
-  static constexpr uint32_t kKept = 256;  // intervals that are over, of each kind
+  static constexpr uint32_t kKept = 256;  // intervals that have ended, of each kind
   static constexpr uint32_t kOpenWaits = 16;
-  static constexpr uint64_t kMayWork = 1;  // in the time of an open wait, which is even
+  static constexpr uint64_t kMayWork = 1;  // flag in the start of an open wait, which is even otherwise
 
   struct Ring {
     std::atomic<uint64_t> count;
@@ -69,8 +70,8 @@ class SharedDevice {
     void push(Interval interval) noexcept;
   };
   struct Slot {
-    std::atomic<uint64_t> owner;  // pid and the low half of its start time; 0: free
-    std::atomic<uint64_t> names;  // in which namespace of pids
+    std::atomic<uint64_t> owner;  // pid and the low half of the process's start time; 0: free
+    std::atomic<uint64_t> names;  // inode of the pid namespace
     std::atomic<uint64_t> works_since[1];
     std::atomic<uint64_t> waits_since[kOpenWaits];
     Ring work;
@@ -81,7 +82,7 @@ class SharedDevice {
   template <typename Use>
   static void read(const Ring& over, const std::atomic<uint64_t>* open, uint32_t open_count,
                    const std::atomic<uint64_t>* works_since, Interval window, Use use) noexcept {
-    // First those under way: one that ends meanwhile is then seen twice rather than never.
+    // Open ones first: an interval that ends meanwhile is then seen twice, rather than never.
     for (uint32_t i = 0; i < open_count; ++i) {
       const uint64_t since = open[i].load(std::memory_order_acquire);
       const bool works = works_since && since & kMayWork && !works_since->load(std::memory_order_acquire);
@@ -93,7 +94,7 @@ class SharedDevice {
       const uint32_t at = static_cast<uint32_t>((count - 1 - i) % kKept);
       Interval interval{over.begins[at].load(std::memory_order_relaxed),
                         over.ends[at].load(std::memory_order_relaxed)};
-      if (interval.end <= window.begin) break;  // they end in this order, as good as
+      if (interval.end <= window.begin) break;  // they are roughly in the order of their ends
       if (interval.begin < window.begin) interval.begin = window.begin;
       if (interval.end > window.end) interval.end = window.end;
       if (interval.begin < interval.end) use(interval);

@@ -7,7 +7,7 @@
 
 namespace hpcrun {
 
-// The times of getrusage() are those of the last tick, which may be milliseconds ago.
+// Does not use the times of getrusage(): they are as of the last tick, possibly milliseconds ago.
 ThreadUsage thread_usage() noexcept {
   rusage usage{};
   raw_syscall(SYS_getrusage, RUSAGE_THREAD, reinterpret_cast<long>(&usage));

@@ -23,7 +23,7 @@ constinit std::atomic<uint32_t> stage{kNoThread};
 constexpr uint32_t kMostFlushes = 4;
 constinit std::atomic<void (*)() noexcept> last_flushes[kMostFlushes]{};
 
-// Interfaces of vendors are called on it.
+// Vendors' interfaces run on it.
 constexpr size_t kStackBytes = 512 * 1024;
 
 void wait_while(uint32_t value, uint64_t most_ns) noexcept {
@@ -61,7 +61,7 @@ void flush_at_sudden_end(void (*flush)() noexcept) noexcept {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  const SignalsBlocked blocked;  // which are the program's
+  const SignalsBlocked blocked;  // the program's signals
   if (pthread_create(&thread, &attributes, sleep_until_asked, nullptr) != 0) stage.store(kNoThread);
   pthread_attr_destroy(&attributes);
 }

@@ -6,7 +6,7 @@
 namespace hpcrun {
 
 PieceQueue::Chunk* PieceQueue::take_chunk(Arena& arena) noexcept {
-  // All at once: with one taker there is nobody to change what follows the first.
+  // Takes all at once: with one taker, no other thread changes what follows the first.
   Chunk* chunk = free_.exchange(nullptr, std::memory_order_acquire);
   if (!chunk) {
     void* memory = arena.allocate(sizeof(Chunk));
@@ -61,7 +61,7 @@ void PieceQueue::pop() noexcept {
   ++popped_;
 }
 
-// The consumer that sees the new end of the last piece sees the piece.
+// The end is stored last: a consumer that reads it also sees the piece.
 void Timeline::push(Arena& arena, const TimelinePiece& piece) noexcept {
   if (pieces_.push(arena, piece)) open_ = !piece.cell;
   last_.store(piece.end, std::memory_order_release);
@@ -70,7 +70,7 @@ void Timeline::push(Arena& arena, const TimelinePiece& piece) noexcept {
 void Timeline::cut(Arena& arena, const DeviceActivity& activity, uint64_t now, ValueCell* cell) noexcept {
   const uint64_t begin = last_.load(std::memory_order_relaxed);
   if (now <= begin) return;
-  // In this order: a task that completes meanwhile says when before it is outstanding no more.
+  // In this order: a completing task stores its end before it stops being outstanding.
   const bool nothing_to_do = !activity.others.load(std::memory_order_relaxed) &&
                              !activity.outstanding.load(std::memory_order_acquire) &&
                              activity.last_end.load(std::memory_order_relaxed) <= begin;

@@ -1,6 +1,6 @@
 #pragma once
-// What is called of NVIDIA's libraries, both of which are opened while the program runs: the driver by the
-// program, CUPTI by us. Set once, before any of it is called.
+// Declares the functions of NVIDIA's libraries that are called. Both libraries are opened while the program
+// runs: the driver by the program, CUPTI by the runtime. Set once, before any of them is called.
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
@@ -43,7 +43,7 @@ struct CuptiFunctions {
   X(graph_node_type, PFN_cuGraphNodeGetType_v10000, "cuGraphNodeGetType")                   \
   X(child_graph, PFN_cuGraphChildGraphNodeGetGraph_v10000, "cuGraphChildGraphNodeGetGraph") \
   X(pointer_attribute, PFN_cuPointerGetAttribute_v4000, "cuPointerGetAttribute")            \
-  /* What events need. */                                                                   \
+  /* For timing by events. */                                                               \
   X(context_current, PFN_cuCtxGetCurrent_v4000, "cuCtxGetCurrent")                          \
   X(context_push, PFN_cuCtxPushCurrent_v4000, "cuCtxPushCurrent_v2")                        \
   X(context_pop, PFN_cuCtxPopCurrent_v4000, "cuCtxPopCurrent_v2")                           \
@@ -59,7 +59,7 @@ struct CuptiFunctions {
   X(function_name, PFN_cuFuncGetName_v12030, "cuFuncGetName")                               \
   X(kernel_name, PFN_cuKernelGetName_v12030, "cuKernelGetName")
 
-// nullptr where the driver has none.
+// nullptr if the driver has no such function.
 struct DriverFunctions {
 #define HPCRUN_DRIVER_MEMBER(member, type, symbol) type member;
   HPCRUN_DRIVER_FUNCTIONS(HPCRUN_DRIVER_MEMBER)

@@ -12,22 +12,22 @@ namespace hpcrun::cuda {
 
 namespace {
 
-// What a wait was for, to be covered when it has ended.
+// What a wait was for, to mark as run when it has ended.
 struct Scope {
   const Device* device = nullptr;
   Queue* queue = nullptr;
   uint64_t sequence = 0;
 };
 
-// The outermost call of the thread that is under way; calls in it only add to it. CUPTI calls us at its
-// beginning and at its end, so what spans both lies here.
+// The thread's outermost call in progress; nested calls only add to it. CUPTI calls us at its beginning and
+// at its end, so its state is kept here.
 struct OpenCall {
   alignas(DeviceCall) unsigned char memory[sizeof(DeviceCall)] = {};
   uint32_t depth = 0;
   uint32_t id = 0;      // CUPTI's
-  uintptr_t stack = 0;  // where the thread's stack was at its beginning
+  uintptr_t stack = 0;  // stack pointer at its beginning
   bool is_wait = false;
-  uint64_t launch = 0;  // that the call itself is
+  uint64_t launch = 0;  // number of the launch that the call itself is
   Scope scope;
 
   DeviceCall& call() noexcept { return *std::launder(reinterpret_cast<DeviceCall*>(memory)); }
@@ -35,14 +35,14 @@ struct OpenCall {
 
 constinit thread_local OpenCall open_call;
 constinit std::atomic<bool> is_child{false};
-constinit std::atomic<uint32_t> captures{0};  // of streams, under way
+constinit std::atomic<uint32_t> captures{0};  // stream captures in progress
 
 const void* frame() noexcept {
   return __builtin_frame_address(0);
 }
 
-// Events of ours must not get into a graph, whoever began to capture it. Where the driver does not tell of
-// the default stream, another is being captured.
+// True if the stream is being captured. Our events must not become part of a graph. If the driver gives no
+// status for the default stream, another stream is being captured.
 bool is_capturing(CUstream stream) noexcept {
   const bool may_be = captures.load(std::memory_order_relaxed) != 0 || uses_event_times();
   if (!may_be || !driver.stream_is_capturing) return false;
@@ -51,7 +51,7 @@ bool is_capturing(CUstream stream) noexcept {
          status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-// Stream 0 by the name that means the same to all functions.
+// Returns the name for stream 0 that means the same to all functions.
 CUstream named(CUstream stream, bool per_thread) noexcept {
   if (stream) return stream;
   return per_thread ? CU_STREAM_PER_THREAD : CU_STREAM_LEGACY;
@@ -72,7 +72,7 @@ TaskKind task_kind(Work work) noexcept {
   }
 }
 
-// Where the names of its kernels are not known.
+// Used if the names of its kernels are not known.
 constexpr const char* kGraphName = "[graph]";
 
 bool is_launch(const FollowedCall& call) noexcept {
@@ -87,7 +87,7 @@ Submission submission_of(const FollowedCall& call, const CUpti_CallbackData& dat
   return {queue, kind, kGraphName, Records::Parts, tasks_of(graph), 0};
 }
 
-// Of events nothing is to be had but times.
+// Returns the submission for timing by events, which provide only times.
 Submission timed_submission_of(const FollowedCall& call, const CUpti_CallbackData& data,
                                Queue* queue) noexcept {
   const char* const name = call.work == Work::Graph ? kGraphName : data.symbolName;
@@ -99,7 +99,7 @@ Submission timed_submission_of(const FollowedCall& call, const CUpti_CallbackDat
   return submission;
 }
 
-// Batches of copies have one record or several, which is not said.
+// True for batches of copies, which have one record or several; which is not specified.
 bool is_batch(const FollowedCall& call) noexcept {
   switch (call.id) {
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync:
@@ -118,7 +118,7 @@ bool is_batch(const FollowedCall& call) noexcept {
 
 void launch(const FollowedCall& call, const CUpti_CallbackData& data, Queue* queue,
             CUstream stream) noexcept {
-  // The driver's part of a launch by the runtime.
+  // This is the driver's part of a launch by the runtime.
   if (open_call.launch && is_launch(call))
     return name_launch(open_call.launch, open_call.id, data.correlationId);
   Submission submission =
@@ -127,12 +127,13 @@ void launch(const FollowedCall& call, const CUpti_CallbackData& data, Queue* que
   const uint64_t sequence = submit_launch(submission, data.correlationId, open_call.id);
   *data.correlationData = sequence;
   if (!sequence) return;
-  open_call.scope.sequence = sequence;  // a copy that waits has ended with it
+  open_call.scope.sequence = sequence;  // a copy that waits is itself the last launch to wait for
   if (open_call.depth == 1 && is_launch(call)) open_call.launch = sequence;
   if (uses_event_times()) begin_event_time(data.correlationId, data.context, stream);
 }
 
-// Asynchronous copies of memory that the driver has not pinned are not: it copies by itself, or waits.
+// True if the driver has not pinned the memory. Asynchronous copies of such memory are not asynchronous: the
+// driver copies itself, or waits.
 bool is_pageable(const void* memory) noexcept {
   CUmemorytype type{};
   return driver.pointer_attribute &&
@@ -199,7 +200,7 @@ void wait_for(const FollowedCall& call, const CUpti_CallbackData& data, Queue* q
   }
 }
 
-// The outermost call begins.
+// Begins the outermost call.
 void open(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
   const CallKind kind = copies_pageable(call, data) ? CallKind::Block : call.kind;
   new (open_call.memory) DeviceCall(kind, function_of(call));
@@ -218,7 +219,7 @@ void cover_scope() noexcept {
   if (scope.queue) cover_queue(*scope.queue, scope.sequence);
 }
 
-// The outermost call has returned.
+// Ends the outermost call, which has returned.
 void close(bool succeeded) noexcept {
   DeviceCall& call = open_call.call();
   call.end();
@@ -239,7 +240,8 @@ CUstream stream_of(const FollowedCall& call, const CUpti_CallbackData& data) noe
 
 void enter(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
   *data.correlationData = 0;
-  // A call that was left by a jump has not returned: what begins further up the stack is not in it.
+  // A call that was left by a jump never returned: a call that begins at a higher stack address is not inside
+  // it.
   if (open_call.depth && reinterpret_cast<uintptr_t>(frame()) >= open_call.stack) open_call.depth = 0;
   open_call.depth ? void(++open_call.depth) : open(call, data);
   const bool has_stream = call.stream || call.awaited == Awaited::Stream || call.work != Work::None;
@@ -256,7 +258,7 @@ void enter(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
     mark_event(static_cast<const cuEventRecord_params*>(data.functionParams)->hEvent, {queue, last_launch()});
 }
 
-// The driver has what was submitted, or refused it.
+// Must be called after the driver has accepted or refused what was submitted.
 void end_launch(const FollowedCall& call, const CUpti_CallbackData& data, bool succeeded) noexcept {
   const uint64_t sequence = *data.correlationData;
   if (!sequence) return;
@@ -273,7 +275,7 @@ void end_launch(const FollowedCall& call, const CUpti_CallbackData& data, bool s
 
 void leave(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
   const bool succeeded = *static_cast<const int*>(data.functionReturnValue) == 0;
-  // What is recorded behind a wait is not part of it.
+  // What is recorded after a wait is not part of it.
   if (open_call.depth == 1 && call.kind == CallKind::Wait) open_call.call().end();
   end_launch(call, data, succeeded);
   if (succeeded && call.work == Work::BeginCapture) captures.fetch_add(1, std::memory_order_relaxed);
@@ -302,7 +304,7 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
   }
 }
 
-// The calls whose arguments are read as those of another.
+// Calls whose arguments are read as those of another.
 static_assert(offsetof(cuGraphInstantiateWithParams_params, hGraph) ==
                   offsetof(cuGraphInstantiateWithFlags_params, hGraph) &&
               offsetof(cuGraphLaunch_ptsz_params, hGraphExec) == offsetof(cuGraphLaunch_params, hGraph) &&

@@ -15,7 +15,7 @@ using Arguments = const void*;
 #define HPCRUN_FIELD(arguments, field) \
   [](Arguments call) noexcept -> CUstream { return static_cast<const arguments*>(call)->field; }
 
-// The names of functions are macros of cuda.h: whoever takes one pastes it to something at once.
+// The names of functions are macros of cuda.h, so a macro that takes one must paste it at once.
 #define HPCRUN_DRIVER(symbol, id, kind, work, awaited, per_thread, stream, extent)                    \
   {                                                                                                   \
     CUPTI_CB_DOMAIN_DRIVER_API, id, symbol, CallKind::kind, Work::work, Awaited::awaited, per_thread, \
@@ -41,8 +41,8 @@ using Arguments = const void*;
     CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##function##_##version, #function, CallKind::kind, \
         Work::None, Awaited::Nothing, false, nullptr                                                         \
   }
-// A launch, which is noted here and not in the driver's function, so that its path ends in what the program
-// called.
+// A launch by the runtime. It is recorded here and not in the driver's function, so that its path ends in
+// what the program called.
 #define HPCRUN_RUNTIME_LAUNCH(function, version, work, per_thread, symbol, field)                          \
   {                                                                                                        \
     CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##function##_##version, symbol, CallKind::Short, \
@@ -130,7 +130,7 @@ namespace {
 constexpr size_t kCallCount = sizeof kCalls / sizeof kCalls[0];
 static_assert(kCallCount < 255);
 
-// Names that are macros of cuda.h have become others more than once.
+// Function names that are macros of cuda.h have changed their targets more than once.
 constexpr bool is_once_each() noexcept {
   for (size_t i = 0; i < kCallCount; ++i)
     for (size_t j = 0; j < i; ++j)
@@ -139,7 +139,7 @@ constexpr bool is_once_each() noexcept {
 }
 static_assert(is_once_each());
 
-// 1 + row, by callback id; larger ids are those of functions that are not followed.
+// 1 + row, by callback id; functions with larger ids are not followed.
 constexpr size_t kMostIds = 1024;
 constinit uint8_t driver_rows[kMostIds] = {};
 constinit uint8_t runtime_rows[kMostIds] = {};
@@ -168,7 +168,7 @@ void prepare_calls(void* driver_library) noexcept {
     if (call.id < kMostIds) (is_driver ? driver_rows : runtime_rows)[call.id] = static_cast<uint8_t>(i + 1);
     functions[i] = dlsym(is_driver ? driver_library : RTLD_DEFAULT, call.symbol);
   }
-  dlerror();  // the program must not find our failures
+  dlerror();  // the program must not see our errors
 }
 
 }  // namespace hpcrun::cuda

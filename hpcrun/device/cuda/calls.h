@@ -1,7 +1,7 @@
 #pragma once
-// The functions of CUDA's driver and runtime that are followed, as data: what each gives a device to do and
-// what it waits for. A function of the runtime calls the driver's, which do the work; its row says what the
-// program called.
+// Lists the functions of CUDA's driver and runtime that are followed, as data: the work that each submits,
+// and what it waits for. A function of the runtime calls the driver's functions, which do the work. Its row
+// has the name that the program called.
 
 #include <cstdint>
 #include <span>
@@ -17,11 +17,11 @@ enum class Work : uint8_t {
   Kernel,
   CopyToDevice,
   CopyFromDevice,
-  Copy,  // of which kind is known when it has run
+  Copy,  // its kind is known once it has run
   Fill,
-  Graph,        // all that is in it
-  Instantiate,  // of a graph, which tells how much is in it
-  MarkEvent,    // an event stands for what its stream has to do until there
+  Graph,        // all tasks of the graph
+  Instantiate,  // of a graph; determines its number of tasks
+  MarkEvent,    // an event then represents the work submitted to its stream so far
   BeginCapture,
   EndCapture
 };
@@ -31,24 +31,26 @@ enum class Awaited : uint8_t { Nothing, Stream, Context, Event };
 struct FollowedCall {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
-  const char* symbol;  // that the program calls
+  const char* symbol;  // the symbol that the program calls
   CallKind kind;
   Work work;
   Awaited awaited;
   bool per_thread;                                        // stream 0 is the thread's own
   CUstream (*stream)(const void* call);                   // nullptr: stream 0
-  Extent (*extent)(const void* call) noexcept = nullptr;  // of copies and fills by the driver's functions
+  // Size of copies and fills, from the arguments of the driver's function.
+  Extent (*extent)(const void* call) noexcept = nullptr;
 };
 
 std::span<const FollowedCall> followed_calls() noexcept;
 
-// nullptr: not followed.
+// Returns nullptr if the call is not followed.
 const FollowedCall* find_call(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept;
 
-// What stands for a call in call paths; nullptr: not known, or in the program itself.
+// Returns the function that represents a call in call paths. Returns nullptr if it is not known, or is in the
+// program itself.
 const void* function_of(const FollowedCall& call) noexcept;
 
-// Fills what the two above look up. `driver` is the library's handle.
+// Fills the tables of the two functions above. `driver` is the library's handle.
 void prepare_calls(void* driver) noexcept;
 
 }  // namespace hpcrun::cuda

@@ -1,10 +1,10 @@
 #pragma once
-// The functions of CUDA's driver that are followed: X(exported name, name and version by which
-// cuGetProcAddress() knows it, what kind of call, what it gives the device to do, what it waits for[, the
-// argument that is its stream]), with commas between.
+// Lists the functions of CUDA's driver that are followed: X(exported name, name and version for
+// cuGetProcAddress(), kind of call, work submitted, what it waits for[, argument that is its stream]),
+// comma-separated.
 
-// Each with a variant whose stream 0 is the calling thread's own: on the stream that is an argument (_ptsz),
-// and on stream 0 (_ptds).
+// Each has a variant whose stream 0 is the calling thread's own: for a stream that is an argument (_ptsz),
+// and for stream 0 (_ptds).
 #define HPCRUN_STREAM_CALLS(X)                                                                         \
   X(cuLaunchKernel, cuLaunchKernel, 4000, Short, Kernel, Nothing, hStream),                            \
       X(cuLaunchKernelEx, cuLaunchKernelEx, 11060, Short, Kernel, Nothing, config->hStream),           \
@@ -47,7 +47,7 @@
       X(cuMemcpy2D_v2, cuMemcpy2D, 3020, Wait, Copy, Stream),                   \
       X(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned, 3020, Wait, Copy, Stream), \
       X(cuMemcpy3D_v2, cuMemcpy3D, 3020, Wait, Copy,                            \
-        Stream), /* Between places of a device: they return at once. */         \
+        Stream), /* Copies from device to device: they return at once. */       \
       X(cuMemcpyDtoD_v2, cuMemcpyDtoD, 3020, Short, Copy, Nothing),             \
       X(cuMemcpyDtoA_v2, cuMemcpyDtoA, 3020, Short, Copy, Nothing),             \
       X(cuMemcpyAtoD_v2, cuMemcpyAtoD, 3020, Short, Copy, Nothing),             \
@@ -61,14 +61,14 @@
       X(cuMemsetD2D16_v2, cuMemsetD2D16, 3020, Short, Fill, Nothing),           \
       X(cuMemsetD2D32_v2, cuMemsetD2D32, 3020, Short, Fill, Nothing)
 
-// cuCtxSynchronize() has no arguments, and so no type for them: it has a row of its own where this is used.
+// cuCtxSynchronize() has no arguments, and therefore no type for them. Users of this list add a row for it.
 #define HPCRUN_PLAIN_CALLS(X)                                                                          \
   X(cuCtxSynchronize_v2, cuCtxSynchronize, 13000, Wait, None, Context),                                \
       X(cuEventSynchronize, cuEventSynchronize, 2000, Wait, None, Event),                              \
       X(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040, Block, Instantiate, Context), \
       X(cuGraphInstantiateWithParams, cuGraphInstantiateWithParams, 12000, Block, Instantiate, Context)
 
-// May synchronise: memory, modules, contexts. X(exported name, name, version)
+// May synchronize: memory, modules, contexts. X(exported name, name, version)
 #define HPCRUN_CALLS_THAT_MAY_WAIT(X)                                                                      \
   X(cuGraphExecDestroy, cuGraphExecDestroy, 10000), X(cuMemAlloc_v2, cuMemAlloc, 3020),                    \
       X(cuMemAllocPitch_v2, cuMemAllocPitch, 3020), X(cuMemAllocManaged, cuMemAllocManaged, 6000),         \

@@ -30,10 +30,10 @@ bool is_own(const dl_phdr_info& module) noexcept {
 
 struct Substitution {
   Substitute substitute = nullptr;
-  unsigned long long adds = 0;  // of the loader, as modules were last looked at
+  unsigned long long adds = 0;  // the loader's count when modules were last scanned
 };
 
-// The driver's functions, and those that look them up.
+// For the driver's functions, and for the functions that look them up.
 constexpr size_t kMostSubstitutions = 2;
 constinit Substitution substitutions[kMostSubstitutions];
 constinit std::atomic_flag busy;
@@ -70,7 +70,7 @@ int visit_module(dl_phdr_info* info, size_t, void* raw) noexcept {
 }  // namespace
 
 void substitute_imports(Substitute substitute) noexcept {
-  // Another thread that is at it, perhaps waiting for the loader, sees to the rest.
+  // Another thread is doing this, possibly waiting for the loader, and handles the rest.
   if (busy.test_and_set(std::memory_order_acquire)) return;
   if (Substitution* const what = substitution_of(substitute)) {
     Visit visit{*what, true};

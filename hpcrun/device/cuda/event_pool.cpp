@@ -12,18 +12,18 @@ namespace hpcrun::cuda {
 namespace {
 
 constexpr size_t kMostContexts = 32;
-// Of one context: what the driver keeps for an event is small, but it is the program's device.
+// Per context: the driver's state for an event is small, but it is on the program's device.
 constexpr uint32_t kMostTimings = 8192;
 
-// The device's clock and ours part by some 50 parts in a million: 5 us in this time.
+// The device's clock and ours drift apart by some 50 parts per million: 5 us in this interval.
 constexpr uint64_t kEpochInterval_ns = 100'000'000;
-// A device that is idle passes an event within some 10 us; a busy one is not waited for. The first epoch is
-// worth more: without any, nothing is timed.
+// An idle device passes an event within some 10 us; there is no wait for a busy one. The first epoch is worth
+// a longer wait: without it, nothing can be timed.
 constexpr uint64_t kEpochWait_ns = 100'000;
 constexpr uint64_t kFirstEpochWait_ns = 20'000'000;
 constexpr int kFirstEpochTries = 3;
 
-constinit SpinLock lock;  // of what contexts have at hand
+constinit SpinLock lock;  // guards what contexts have available
 constinit Arena arena;
 constinit EventContext contexts[kMostContexts];
 
@@ -33,7 +33,7 @@ EventContext* find_context(CUcontext context) noexcept {
   return nullptr;
 }
 
-// With the lock.
+// The functions below must be called with the lock held.
 template <typename Item>
 Item* take(Item*& free) noexcept {
   Item* const taken = free;
@@ -51,7 +51,7 @@ void release(EventContext& context, Epoch* epoch) noexcept {
   if (epoch && --epoch->users == 0) put(context.free_epochs, epoch);
 }
 
-// `context` is current.
+// Returns the entry of a context, which must be current.
 EventContext* context_of(CUcontext context) noexcept {
   {
     const Locked locked(lock);
@@ -60,7 +60,8 @@ EventContext* context_of(CUcontext context) noexcept {
   CUstream stream = nullptr;
   if (driver.stream_create(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) return nullptr;
   const Locked locked(lock);
-  if (EventContext* known = find_context(context)) return known;  // the other stream goes with the context
+  // The surplus stream is destroyed with the context.
+  if (EventContext* known = find_context(context)) return known;
   EventContext* const place = find_context(nullptr);
   if (!place) return nullptr;
   *place = EventContext{};
@@ -79,7 +80,8 @@ bool passes_within(CUevent event, uint64_t limit_ns, uint64_t& passed_ns) noexce
   return false;
 }
 
-// The device passed the event between the time before it was recorded and the time when it was seen to have.
+// Determines the time of an epoch. The device passed the event between the time before it was recorded and
+// the time when that was observed.
 bool fix(Epoch& epoch, CUstream stream, uint64_t limit_ns, uint64_t& uncertainty_ns) noexcept {
   const uint64_t before = monotonic_ns();
   uint64_t after = 0;
@@ -103,7 +105,7 @@ Epoch* new_epoch(EventContext& context) noexcept {
   return epoch;
 }
 
-// The shortest of some tries was not interrupted.
+// Uses the shortest of several tries, which was not interrupted.
 bool fix_first(Epoch*& epoch, EventContext& context) noexcept {
   uint64_t shortest = 0;
   if (!fix(*epoch, context.stream, kFirstEpochWait_ns, shortest)) return false;
@@ -137,7 +139,7 @@ void renew_epoch(EventContext& context) noexcept {
   }
 }
 
-// To be released; nullptr: there is none.
+// Returns an epoch, which must be released, or nullptr if there is none.
 Epoch* epoch_of(EventContext& context) noexcept {
   const uint64_t now = monotonic_ns();
   bool renews = false;
@@ -175,7 +177,7 @@ Timing* new_timing(EventContext& context) noexcept {
       driver.event_create(&timing->end, CU_EVENT_DEFAULT) == CUDA_SUCCESS)
     return timing;
   const Locked locked(lock);
-  context.timing_count = kMostTimings;  // no more is to be had
+  context.timing_count = kMostTimings;  // no more are available
   return nullptr;
 }
 

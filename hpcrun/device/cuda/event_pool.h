@@ -1,5 +1,5 @@
 #pragma once
-// The events that tasks are timed by, of each context of the program, and their place in CLOCK_MONOTONIC.
+// Manages the events that time tasks, for each context of the program, and their position in CLOCK_MONOTONIC.
 // Thread-safe; calls the driver, and is not async-signal-safe.
 
 #include <cstdint>
@@ -10,19 +10,18 @@ namespace hpcrun::cuda {
 
 struct Timing;
 
-// An event that the device passed at a time that is known in CLOCK_MONOTONIC: the driver tells only how far
-// two events are apart.
+// An event whose time is known in CLOCK_MONOTONIC. The driver only reports the time between two events.
 struct Epoch {
   Epoch* next_free;
   CUevent event;
   uint64_t ns;
-  uint32_t users;  // timings, and the context whose latest it is
+  uint32_t users;  // number of timings that use it, plus one for the context whose latest it is
 };
 
 struct EventContext {
-  CUcontext context = nullptr;  // nullptr: the place is free
+  CUcontext context = nullptr;  // nullptr: unused
   CUstream stream = nullptr;    // for epochs
-  bool is_suspended = false;    // its user's
+  bool is_suspended = false;    // belongs to the user of the context
   Timing* free_timings = nullptr;
   Epoch* free_epochs = nullptr;
   Epoch* latest = nullptr;
@@ -39,19 +38,20 @@ struct Timing {
   CUevent end;
   uint64_t submitted_ns;
   uint64_t latest_ns;
-  bool has_ended;  // the event behind the launch is in the stream
+  bool has_ended;  // the event after the launch is in the stream
 };
 
-// With an epoch, and events that nobody uses. `context` is current. nullptr: no more are to be had at once.
+// Returns a timing with an epoch and unused events. `context` must be current. Returns nullptr if no more are
+// available at once.
 Timing* take_timing(CUcontext context) noexcept;
 void give_back(Timing& timing) noexcept;
 
-// nullptr: not known.
+// Returns nullptr if the context is not known.
 EventContext* find_event_context(CUcontext context) noexcept;
-// The context is gone, and the events with it.
+// Forgets a context that was destroyed, and the events with it.
 void drop_context(EventContext& context) noexcept;
 
-// In a forked child.
+// Resets the pool in a forked child.
 void forget_event_pool() noexcept;
 
 }  // namespace hpcrun::cuda

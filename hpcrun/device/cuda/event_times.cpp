@@ -15,14 +15,15 @@ namespace {
 
 constexpr uint64_t kCollectInterval_ns = 100'000'000;
 
-// For what cannot be left to others; a thread that the driver never returns to is not waited for.
+// For work that cannot be left to another thread. The wait is limited, because the driver may never return to
+// that thread.
 constexpr uint64_t kPatience_ns = 1'000'000'000;
 
 constinit bool is_used = false;
 constinit std::atomic<uint64_t> untimed{0};
 constinit std::atomic<uint64_t> collected_ns{0};
 
-// Whoever collects calls the driver meanwhile, so others do not wait for it: what one finds, all have.
+// One thread collects at a time, calling the driver. Others do not wait for it: its results are for all.
 constinit std::atomic_flag collecting;
 
 class Collector {
@@ -45,7 +46,7 @@ class Collector {
   bool is_alone_ = false;
 };
 
-// Those of tasks that have ended are free.
+// Returns a free timing. Collecting frees those of tasks that have ended.
 Timing* take_free_timing(CUcontext context) noexcept {
   if (Timing* timing = take_timing(context)) return timing;
   collect_event_times();
@@ -86,7 +87,8 @@ struct Interval {
   uint64_t end;
 };
 
-// Within what else is known of it: it was submitted, it has ended, and it follows the stream's last one.
+// Adjusts times to what else is known: the task was submitted, it has ended, and it follows the stream's
+// previous one.
 Interval between(Interval task, uint64_t earliest, uint64_t latest) noexcept {
   if (task.end > latest) {
     const uint64_t late = task.end - latest;
@@ -117,7 +119,8 @@ Launch* first_timed(const Queue& queue) noexcept {
                                                                                                    : nullptr;
 }
 
-// The launch is the first of the queue. False: it has not ended, or nobody may ask.
+// Collects the first launch of the queue. Returns false if it has not ended, or if its context must not be
+// used.
 bool collect_first(Queue& queue, Launch& launch) noexcept {
   Timing& timing = *launch.timing;
   if (timing.context->is_suspended) return false;
@@ -137,7 +140,7 @@ bool collect_first(Queue& queue, Launch& launch) noexcept {
   return true;
 }
 
-// By the one collector.
+// Must be called by the one collector.
 void collect() noexcept {
   const OwnCalls own;
   for (Queue* queue = first_queue(); queue; queue = queue->next)
@@ -145,7 +148,7 @@ void collect() noexcept {
       if (!collect_first(*queue, *launch)) break;
 }
 
-// The events are gone; by the one collector.
+// Drops the launches of a context whose events were destroyed. Must be called by the one collector.
 void drop_launches(const EventContext& context) noexcept {
   for (Queue* queue = first_queue(); queue; queue = queue->next) {
     for (;;) {

@@ -1,7 +1,7 @@
 #pragma once
-// From launches to the times at which they ran, without CUPTI: an event before each launch and one behind it,
-// in its stream, whose times are asked for when they have passed. Kernels that the device executed one after
-// the other, but whose events it took at once, seem to have run at once. Thread-safe; not async-signal-safe.
+// Determines when launches ran without CUPTI. An event is recorded in the stream before and after each
+// launch, and their times are read once they have passed. Kernels that the device executed one after the
+// other, but whose events it took at once, appear to have run at once. Thread-safe; not async-signal-safe.
 
 #include <cstdint>
 
@@ -9,31 +9,32 @@
 
 namespace hpcrun::cuda {
 
-// From now on times are found out like this. False: the driver lacks functions that this takes.
+// Starts timing by events. Returns false if the driver lacks the functions for it.
 bool start_event_times() noexcept;
 bool uses_event_times() noexcept;
 
-// Around the driver's function that does what was submitted by the call with this id; `context` is current,
-// and `stream` is no 0, whose meaning depends on the variant of a function. `latest_ns`: the launch had ended
-// by then; UINT64_MAX: that is not known.
+// Must be called around the driver's function for a launch that the call with this id submitted. `context`
+// must be current. `stream` must not be 0, whose meaning depends on the function's variant. `latest_ns`: the
+// launch had ended by then; UINT64_MAX: not known.
 void begin_event_time(uint32_t id, CUcontext context, CUstream stream) noexcept;
 void end_event_time(uint32_t id, CUstream stream, uint64_t latest_ns) noexcept;
-// The driver refused it; the launch is still there.
+// Abandons the timing of a launch that the driver refused; the launch remains.
 void abandon_event_time(uint32_t id) noexcept;
 
-// Completes what has ended.
+// Completes tasks that have ended.
 void collect_event_times() noexcept;
-// The same, when that was long ago: programs that never wait.
+// The same, if it was not done for a while, for programs that never wait.
 void collect_event_times_now_and_then() noexcept;
 
-// The program is about to destroy the context, and its events with it; it has, or it has not.
+// Must be called before the program destroys the context, and its events with it, and after that succeeded or
+// failed.
 void suspend_context(CUcontext context) noexcept;
 void end_suspension(CUcontext context, bool is_destroyed) noexcept;
 
-// At the process's end, while the driver still works: collects, and tells what was not timed.
+// Must be called as the process ends, while the driver still works. Collects, and reports what was not timed.
 void finish_event_times() noexcept;
 
-// In a forked child.
+// Resets the state in a forked child.
 void forget_event_times() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -1,5 +1,5 @@
 #pragma once
-// What a copy or a fill moves, by the arguments of the driver's function.
+// Determines what a copy or a fill moves, from the arguments of the driver's function.
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@ struct Extent {
   uint64_t bytes;
 };
 
-// By the driver; memory that it does not know is the program's own.
+// Asks the driver; memory that it does not know is the program's own.
 bool is_on_host(CUdeviceptr memory) noexcept;
 
 inline TaskKind direction(bool from_host, bool to_host) noexcept {
@@ -29,7 +29,8 @@ inline bool is_host_side(const CUmemcpy3DOperand& side) noexcept {
   return side.type == CU_MEMCPY_OPERAND_TYPE_POINTER && is_on_host(side.op.ptr.ptr);
 }
 
-// Of a function with these arguments. The kind is that of copies whose function does not say it.
+// Returns the extent for a function with these arguments. The kind is valid for copies whose function does
+// not determine it.
 template <typename Arguments>
 Extent extent_of(const void* raw) noexcept {
   const auto& call = *static_cast<const Arguments*>(raw);
@@ -51,7 +52,7 @@ Extent extent_of(const void* raw) noexcept {
         call.count ? direction(is_on_host(call.srcs[0]), is_on_host(call.dsts[0])) : TaskKind::CopyOnDevice,
         bytes};
   } else if constexpr (requires { call.opList, call.numOps; }) {
-    // How large an element is, is not said.
+    // The size of an element is not known.
     return {call.numOps ? direction(is_host_side(call.opList[0].src), is_host_side(call.opList[0].dst))
                         : TaskKind::CopyOnDevice,
             0};

@@ -12,7 +12,7 @@
 #include "hpcrun/device/cuda/event_times.h"
 #include "hpcrun/device/cuda/kernel_names.h"
 
-// Called and entered by the code below.
+// Called and jumped to by the code below.
 extern "C" {
 __attribute__((visibility("hidden"))) void hpcrun_cuda_dlsym() noexcept;
 __attribute__((visibility("hidden"), used)) void* hpcrun_cuda_before_dlsym(void* handle,
@@ -33,7 +33,7 @@ Function original(CUpti_driver_api_trace_cbid id) noexcept {
   return reinterpret_cast<Function>(originals[id].load(std::memory_order_relaxed));
 }
 
-// What a call means for contexts, besides what on_callback() makes of any.
+// Handles what a call means for contexts, in addition to on_callback().
 class ContextChange {
  public:
   ContextChange(CUpti_CallbackId id, const void* arguments) noexcept : id_(id) {
@@ -66,7 +66,7 @@ class ContextChange {
   bool is_gone() const noexcept {
     if (id_ != CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRelease_v2) return true;
     unsigned flags = 0;
-    int is_active = 0;  // others retain it
+    int is_active = 0;  // other users retain it
     return driver.primary_state(device_, &flags, &is_active) != CUDA_SUCCESS || !is_active;
   }
 
@@ -99,7 +99,7 @@ void note_new_context(CUpti_CallbackId id, const void* arguments) noexcept {
 
 void* substitute_driver(const char* name) noexcept;
 
-// As CUPTI tells of a call.
+// Reports a call as CUPTI does.
 class ToldCall {
  public:
   ToldCall(CUpti_CallbackId id, const void* arguments, const char* kernel) noexcept
@@ -117,7 +117,7 @@ class ToldCall {
     if (result == CUDA_SUCCESS) note_new_context(id_, data_.functionParams);
     change_.end(result == CUDA_SUCCESS);
     tell(CUPTI_API_EXIT);
-    // Libraries that have come meanwhile; in calls that take longer than looking.
+    // Hooks libraries loaded meanwhile; only in calls that take longer than this scan.
     if (const FollowedCall* call = find_call(CUPTI_CB_DOMAIN_DRIVER_API, id_);
         call && call->kind != CallKind::Short)
       substitute_imports(substitute_driver);
@@ -144,7 +144,7 @@ const char* kernel_of(const Arguments& arguments) noexcept {
   return nullptr;
 }
 
-// What the program calls in the place of the driver's function.
+// Replaces the driver's function for the program.
 template <CUpti_driver_api_trace_cbid id, typename Arguments, typename Function>
 struct Hook;
 template <CUpti_driver_api_trace_cbid id, typename Arguments, typename... Values>
@@ -166,7 +166,7 @@ CUresult destroy_stream(CUstream stream) noexcept {
   return function(stream);
 }
 
-// Also those that were looked up before calls are followed.
+// Records also functions that are looked up before calls are followed.
 CUresult get_function(CUfunction* function, CUmodule module, const char* name) noexcept {
   const CUresult result = original<PFN_cuModuleGetFunction_v2000>(
       CUPTI_DRIVER_TRACE_CBID_cuModuleGetFunction)(function, module, name);
@@ -189,7 +189,7 @@ CUresult get_kernel_function(CUfunction* function, CUkernel kernel) noexcept {
   return result;
 }
 
-// The function that stands for `found`, which the driver gave for this name of this version.
+// Returns the function that replaces `found`, which the driver returned for this name and version.
 void* hooked(void* found, const char* name, int version, bool per_thread) noexcept;
 
 bool is_per_thread(cuuint64_t flags) noexcept {
@@ -212,9 +212,9 @@ CUresult get_address_v2(const char* name, void** found, int version, cuuint64_t 
 }
 
 struct Entry {
-  const char* symbol;  // that the driver exports
-  const char* name;    // by which cuGetProcAddress() knows it,
-  int version;         // since this one
+  const char* symbol;  // exported by the driver
+  const char* name;    // used by cuGetProcAddress(),
+  int version;         // from this version on
   bool per_thread;
   CUpti_driver_api_trace_cbid id;
   void* ours;
@@ -225,7 +225,7 @@ void* address_of(Function function) noexcept {
   return reinterpret_cast<void*>(function);
 }
 
-// The names of functions are macros of cuda.h: whoever takes one pastes it to something at once.
+// The names of functions are macros of cuda.h, so a macro that takes one must paste it at once.
 #define HPCRUN_HOOK(symbol, name, version, per_thread, id, arguments, type) \
   { symbol, name, version, per_thread, id, reinterpret_cast<void*>(Hook<id, arguments, type>::entry) }
 #define HPCRUN_PLAIN_HOOK(function, name, version, ...)                                                \
@@ -266,8 +266,8 @@ const Entry kEntries[] = {
 };
 constexpr size_t kEntryCount = sizeof kEntries / sizeof kEntries[0];
 
-// Of the driver's symbols; nullptr before they were looked up, and for those that another library has put
-// itself in front of.
+// Addresses of the driver's symbols; nullptr before they are looked up, and for symbols that another library
+// interposes on.
 constinit void* exported[kEntryCount] = {};
 
 const Entry* entry_of_symbol(const char* symbol) noexcept {
@@ -277,8 +277,7 @@ const Entry* entry_of_symbol(const char* symbol) noexcept {
   return nullptr;
 }
 
-// The newest that is not newer than `version`; of versions that were not there when this was built nothing is
-// known.
+// Returns the newest entry that is not newer than `version`. Versions newer than this build's are not known.
 const Entry* entry_of_name(const char* name, int version, bool per_thread) noexcept {
   const Entry* newest = nullptr;
   if (version > CUDA_VERSION) return nullptr;
@@ -302,7 +301,7 @@ void look_up_exports(void* driver_library) noexcept {
     void* const seen = address ? dlsym(RTLD_DEFAULT, kEntries[i].symbol) : nullptr;
     exported[i] = !seen || seen == address ? address : nullptr;
   }
-  dlerror();  // the program must not find our failures
+  dlerror();  // the program must not see our errors
 }
 
 void* stand_in(const Entry& entry, void* found) noexcept {
@@ -328,7 +327,7 @@ void* substitute_lookup(const char* name) noexcept {
   return strcmp(name, "dlsym") == 0 ? reinterpret_cast<void*>(hpcrun_cuda_dlsym) : nullptr;
 }
 
-// dlsym(), where it makes no difference who calls it.
+// Does the same as dlsym() where the result does not depend on the caller.
 void* find_symbol(void* handle, const char* name) noexcept {
   void* const found = dlsym(handle, name);
   const Entry* const entry = found && is_of_driver(found) ? entry_of_symbol(name) : nullptr;
@@ -353,7 +352,8 @@ void forget_hooks() noexcept {
 
 }  // namespace hpcrun::cuda
 
-// Where the C library's dlsym() answers by who calls it, it is entered with that caller's return address.
+// If the result of the C library's dlsym() depends on its caller, it is entered with that caller's return
+// address.
 void* hpcrun_cuda_before_dlsym(void* handle, const char* name) noexcept {
   using namespace hpcrun::cuda;
   const bool is_plain = handle != RTLD_NEXT && handle != RTLD_DEFAULT && name && entry_of_symbol(name);

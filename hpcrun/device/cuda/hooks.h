@@ -1,21 +1,21 @@
 #pragma once
-// Following calls of the driver without CUPTI: functions of ours that stand for the driver's, in the
-// program's import slots and in what it looks up by dlsym() and cuGetProcAddress(). They call the driver's,
-// and before and after it what CUPTI would. Where times do not come from events they are the driver's with
-// one branch more.
+// Follows calls of the driver without CUPTI. Our functions replace the driver's in the program's import
+// slots, and in what it looks up by dlsym() and cuGetProcAddress(). They call the driver's function, and make
+// CUPTI's callbacks before and after it. If times do not come from events, they only add a branch to the
+// driver's function.
 
 #include "hpcrun/device/cuda/api.h"
 
 namespace hpcrun::cuda {
 
-// Before the driver's library is in the process: what the modules that are loaded look up from now on is
-// followed, if it comes to that.
+// Must be called before the driver's library is loaded: hooks the lookups that the loaded modules make from
+// now on, in case calls are followed later.
 void stand_by() noexcept;
 
-// From now on calls are told to on_callback(). `driver_library` is the library's handle.
+// Starts reporting calls to on_callback(). `driver_library` is the library's handle.
 void follow_hooks(void* driver_library) noexcept;
 
-// In a forked child: the functions that it has stay, and do nothing of their own.
+// Resets the state in a forked child: its hooks stay, and only pass calls on.
 void forget_hooks() noexcept;
 
 }  // namespace hpcrun::cuda

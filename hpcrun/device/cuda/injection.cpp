@@ -1,7 +1,7 @@
-// How the driver finds us: it opens the library that CUDA_INJECTION64_PATH names as the program initialises
-// it, also in programs that hold CUDA's runtime in themselves, and calls InitializeInjection(). Times come
-// from CUPTI; where that cannot be had, or PROF_CUDA_MODE=events asks for it, from events in the program's
-// streams. PROF_CUDA_MODE=cupti leaves the device alone instead.
+// Entry point for CUDA's driver: when the program initializes the driver, it opens the library named by
+// CUDA_INJECTION64_PATH and calls InitializeInjection(). This works also for programs that link CUDA's
+// runtime statically. Times come from CUPTI. If CUPTI is not available, or with PROF_CUDA_MODE=events, they
+// come from events in the program's streams. With PROF_CUDA_MODE=cupti, devices are not measured instead.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ CUptiResult subscribe(CUpti_SubscriberHandle& subscriber,
   return cupti.subscribe_v2(&subscriber, on_callback, nullptr, &parameters);
 }
 
-// Before the destructors of the driver's libraries.
+// Runs before the destructors of the driver's libraries.
 void at_exit() noexcept {
   uses_event_times() ? finish_event_times() : finish_records();
 }
@@ -109,7 +109,7 @@ void follow(void* driver_library) noexcept {
   flush_at_sudden_end(at_exit);
 }
 
-// False: it has told why not.
+// Returns false after reporting why it failed.
 bool start_cupti(void* driver_library) noexcept {
   CuptiLibrary library;
   load_cupti(library);
@@ -137,7 +137,7 @@ bool start_cupti(void* driver_library) noexcept {
 }
 
 void start_events(void* driver_library) noexcept {
-  // CUPTI that is taken, or of which half is known, is not asked for anything.
+  // A CUPTI that is in use by another tool, or incomplete, is not used at all.
   cupti = CuptiFunctions{};
   if (!start_event_times()) return note_degradation(kDriverTooOld);
   follow(driver_library);
@@ -154,7 +154,7 @@ void start() noexcept {
   if (falls_back) start_events(driver_library);
 }
 
-// Who opens the driver's library looks its functions up next, before the driver is initialised.
+// Programs that open the driver's library look up its functions next, before they initialize the driver.
 void before_driver() noexcept {
   const char* const injected = getenv("CUDA_INJECTION64_PATH");
   const char* const name = injected ? strrchr(injected, '/') : nullptr;
@@ -169,7 +169,7 @@ __attribute__((constructor)) void watch_for_driver() noexcept {
 
 }  // namespace hpcrun::cuda
 
-// 1: all is well, also where nothing can be measured. The program goes on either way.
+// Returns 1, success, even if nothing can be measured. The program continues either way.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() noexcept {
   static std::atomic<bool> started{false};
   if (!started.exchange(true)) hpcrun::cuda::start();

@@ -12,7 +12,7 @@ namespace hpcrun::cuda {
 
 namespace {
 
-constinit SpinLock lock;  // of both below
+constinit SpinLock lock;  // guards the two below
 constinit Arena arena;
 constinit HandleTable names;
 
@@ -35,7 +35,7 @@ void note_kernel(const void* kernel, const char* name) noexcept {
   if (!kernel || !name) return;
   const size_t bytes = strlen(name) + 1;
   const Locked locked(lock);
-  // A module that was unloaded may have had another at this place.
+  // A module that was unloaded may have had another kernel at this address.
   if (const auto* known = static_cast<const char*>(names.find(kernel)); known && strcmp(known, name) == 0)
     return;
   auto* const copy = static_cast<char*>(arena.allocate(bytes));

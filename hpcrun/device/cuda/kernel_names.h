@@ -1,18 +1,18 @@
 #pragma once
-// What the program's kernels are called: as it asked for them, or by the driver (since CUDA 12.3).
-// Thread-safe; not async-signal-safe.
+// Records the names of the program's kernels: as the program looked them up, or from the driver (since CUDA
+// 12.3). Thread-safe; not async-signal-safe.
 
 #include "hpcrun/device/cuda/api.h"
 
 namespace hpcrun::cuda {
 
-// CUfunction and CUkernel alike. The name is copied.
+// Records a name for a CUfunction or CUkernel. The name is copied.
 void note_kernel(const void* kernel, const char* name) noexcept;
 
-// nullptr: not known. The text stays.
+// Returns nullptr if the name is not known. The text stays valid.
 const char* name_of_kernel(CUfunction kernel) noexcept;
 
-// In a forked child.
+// Resets the names in a forked child.
 void forget_kernels() noexcept;
 
 }  // namespace hpcrun::cuda

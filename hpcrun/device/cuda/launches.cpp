@@ -34,7 +34,7 @@ Launch* Launches::add(LaunchList& list, Queue* queue, Task* task, Records record
   return launch;
 }
 
-// Open addressing, without marks of what was erased: the chain behind is moved up.
+// Open addressing without tombstones: erasing moves the following entries of the chain up.
 bool Launches::name(Launch& launch, uint32_t id) noexcept {
   for (uint32_t i = 0; i < launch.id_count; ++i)
     if (launch.ids[i] == id) return true;
@@ -107,7 +107,7 @@ void Launches::erase(uint32_t id) noexcept {
   uint32_t at = home(id);
   while (slots_[at].id != id || !slots_[at].launch) at = (at + 1) & mask_;
   for (uint32_t from = (at + 1) & mask_; slots_[from].launch; from = (from + 1) & mask_) {
-    // What lies between its home and its place may be moved to any place in between.
+    // An entry may be moved to any slot between its home and its present one.
     if (((from - home(slots_[from].id)) & mask_) < ((from - at) & mask_)) continue;
     slots_[at] = slots_[from];
     at = from;

@@ -1,9 +1,10 @@
 #pragma once
-// Calls that gave a device something to do, until it is known when that ran. The driver gives each call a
+// Tracks calls that submitted work to a device, until it is known when that ran. The driver gives each call a
 // correlation id, which the records of what ran carry. A call of the runtime's interface contains calls of
-// the driver's with ids of their own, and which of them a record carries is not said: all lead to the launch.
+// the driver's with ids of their own. It is not specified which of them a record carries, so all of them lead
+// to the launch.
 //
-// Pure: times come from the caller, tasks are only kept. One caller at a time.
+// Pure: times come from the caller, and tasks are only stored. One caller at a time.
 
 #include <cstdint>
 
@@ -13,32 +14,32 @@
 namespace hpcrun::cuda {
 
 struct Queue;
-struct Timing;  // of events
+struct Timing;  // a pair of events
 
-// What of a launch's records has to arrive before it is over.
+// The records that must arrive before a launch is complete.
 enum class Records : uint8_t {
-  One,   // a kernel: its task is completed by the record
-  Parts  // copies, fills, graphs: each record is a part; `expected` of them, if that is known
+  One,   // for a kernel: the record completes its task
+  Parts  // for copies, fills and graphs: each record is a part, `expected` of them if that is known
 };
 
 struct Launch {
   static constexpr uint32_t kMostIds = 4;
 
-  Launch* next;  // of the same queue, in the order of the calls; in the free list
+  Launch* next;  // in the same queue, in the order of the calls; or in the free list
   Launch* previous;
   Queue* queue;
   Task* task;
-  uint64_t sequence;    // of all launches, from 1
-  uint64_t covered_ns;  // when a wait for it had ended; 0: not yet
+  uint64_t sequence;    // number among all launches, from 1
+  uint64_t covered_ns;  // end of a wait that included it; 0: none yet
   uint32_t expected;    // 0: not known
   uint32_t received;
   uint32_t ids[kMostIds];
   uint32_t id_count;
   Records records;
-  Timing* timing;  // nullptr: times come from records, or not at all
+  Timing* timing;  // nullptr: times come from records, or are not available
 };
 
-// The launches of one queue; the queue's.
+// The launches of one queue, owned by the queue.
 struct LaunchList {
   Launch* first = nullptr;
   Launch* last = nullptr;
@@ -46,39 +47,40 @@ struct LaunchList {
 
 class Launches {
  public:
-  // nullptr: no memory.
+  // Adds a launch; returns nullptr if there is no memory.
   Launch* add(LaunchList& list, Queue* queue, Task* task, Records records, uint32_t expected) noexcept;
 
-  // From now on this id leads to the launch. False: no memory, or it has too many.
+  // Makes this id lead to the launch. Returns false if there is no memory, or if the launch has too many ids.
   bool name(Launch& launch, uint32_t id) noexcept;
 
   Launch* find(uint32_t id) const noexcept;
 
-  // A record came. True when nothing more is to come: the caller removes it.
+  // Counts a record. Returns true if no more are expected; the caller must then remove the launch.
   bool receive(Launch& launch) noexcept;
 
-  // The launch is over; its ids may come to mean others.
+  // Removes a launch. Its ids may be reused.
   void remove(LaunchList& list, Launch& launch) noexcept;
 
-  // A wait has ended that began when `sequence` was the last launch: all up to there have run.
+  // Marks all launches up to `sequence` as run: a wait has ended that began when `sequence` was the last
+  // launch.
   static void cover(LaunchList& list, uint64_t sequence, uint64_t now_ns) noexcept;
 
-  // The first launch of the list that was covered long enough ago for its records to have come.
+  // Returns the first launch of the list that was covered long enough ago for its records to have arrived.
   static Launch* overdue(const LaunchList& list, uint64_t now_ns) noexcept;
 
   uint64_t last_sequence() const noexcept { return last_sequence_; }
   uint32_t count() const noexcept { return count_; }
 
-  // In a forked child: the memory was not copied.
+  // Resets the state in a forked child: the memory was not copied.
   void forget_all() noexcept { *this = Launches{}; }
 
-  // The driver's buffers are handed over at flushes, of which each wait makes one.
+  // The driver delivers its buffers at flushes, and each wait makes one.
   static constexpr uint64_t kOverdue_ns = 1'000'000'000;
 
  private:
   struct Slot {
     uint32_t id;
-    Launch* launch;  // nullptr: the slot is free
+    Launch* launch;  // nullptr: free
   };
 
   bool grow() noexcept;

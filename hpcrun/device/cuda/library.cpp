@@ -13,16 +13,16 @@ constinit DriverFunctions driver{};
 
 namespace {
 
-// Before 12.0 records have other layouts; after 13 they may.
+// Records have other layouts before 12.0, and may have after 13.
 constexpr uint32_t kOldestVersion = 18;
 constexpr uint32_t kFirstUnknownVersion = 140000;
 
 constexpr size_t kPathBytes = sizeof CuptiLibrary::path;
 
-// In the order in which they are tried, but the driver's own first.
+// In the order of trying, after the driver's own.
 constexpr int kMajorVersions[] = {13, 12};
 
-// Where toolkits and Python's packages have it, from the toolkit's folder and from that of libcudart.so.
+// Locations in toolkits and Python packages, relative to the toolkit's folder and to that of libcudart.so.
 constexpr const char* kBelowToolkit[] = {"extras/CUPTI/lib64", "lib64", "lib"};
 constexpr const char* kBesideRuntime[] = {".", "../extras/CUPTI/lib64", "../../../extras/CUPTI/lib64",
                                           "../../cuda_cupti/lib"};
@@ -39,8 +39,7 @@ void* open_in(const char* folder, const char* below, int major, char (&path)[kPa
   return length > 0 && length < static_cast<int>(sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
 }
 
-// The folder of the program's libcudart.so, which Python's packages keep away from the dynamic linker's
-// paths.
+// Finds the folder of the program's libcudart.so. Python packages keep it outside the dynamic linker's paths.
 int note_runtime(dl_phdr_info* info, size_t, void* out) noexcept {
   const char* const slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : nullptr;
   if (!slash || strncmp(slash + 1, "libcudart.so", sizeof "libcudart.so" - 1) != 0) return 0;
@@ -100,7 +99,7 @@ bool find_functions(void* library) noexcept {
 void* load_driver() noexcept {
   void* const library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (!library) {
-    dlerror();  // the program must not find our failures
+    dlerror();  // the program must not see our errors
     return nullptr;
   }
 #define HPCRUN_DRIVER_FIND(member, type, symbol) find(library, symbol, driver.member);

@@ -1,5 +1,5 @@
 #pragma once
-// Finding NVIDIA's libraries in a process that has begun to use CUDA. Not async-signal-safe.
+// Finds NVIDIA's libraries in a process that has begun to use CUDA. Not async-signal-safe.
 
 #include "hpcrun/device/cuda/api.h"
 
@@ -10,15 +10,15 @@ enum class CuptiState : uint8_t { Ready, Missing, TooOld, TooNew, Incomplete };
 struct CuptiLibrary {
   CuptiState state;
   uint32_t version;  // CUPTI's API version; 0: not known
-  char path[512];    // of the file, where one was found
+  char path[512];    // of the file, if one was found
 };
 
-// The driver's functions; its handle, or nullptr when it is not loaded.
+// Loads the driver's functions. Returns its handle, or nullptr if it is not loaded.
 void* load_driver() noexcept;
 
-// CUPTI, of the driver's major version if there is one: what PROF_CUPTI names, else one that the program has
-// loaded, one that the dynamic linker finds, or one that lies beside the runtime's library or below the
-// toolkit's folder (CUDA_HOME, CUDA_PATH, /usr/local/cuda).
+// Loads CUPTI, of the driver's major version if available. Tries the file that PROF_CUPTI names; else one
+// that the program has loaded, one that the dynamic linker finds, or one next to the runtime's library or
+// below the toolkit's folder (CUDA_HOME, CUDA_PATH, /usr/local/cuda).
 void load_cupti(CuptiLibrary& out) noexcept;
 
 }  // namespace hpcrun::cuda

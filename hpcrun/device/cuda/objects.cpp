@@ -13,7 +13,7 @@ namespace hpcrun::cuda {
 
 namespace {
 
-constinit SpinLock lock;  // of all below
+constinit SpinLock lock;  // guards all below
 constinit Arena arena;
 constinit Device devices[kMostDevices];
 constinit size_t device_count = 0;
@@ -53,7 +53,7 @@ DeviceIndex tell_engine(int ordinal) noexcept {
   return add_device({"CUDA", name, uuid, version});
 }
 
-// By CUPTI, or by the driver, which tells of the current context.
+// Finds a context's device with CUPTI, or from the driver, which reports it for the current context only.
 bool ordinal_of(CUcontext context, int& ordinal) noexcept {
   if (cupti.cuptiGetDeviceId) {
     uint32_t number = 0;
@@ -82,7 +82,7 @@ const Device* note_context(CUcontext context, int ordinal) noexcept {
   return device;
 }
 
-// Streams that come one after another share a line: some programs make one in each step.
+// Successive streams share one queue, because some programs create a stream in each step.
 Queue* take_closed(const Device* device) noexcept {
   for (Queue** link = &closed_queues; *link; link = &(*link)->next_closed) {
     Queue* const queue = *link;
@@ -109,7 +109,7 @@ Queue* new_queue(const Device* device, const char* name, bool is_legacy_default)
   return queue;
 }
 
-// Two threads may meet an unknown stream at once: the first to put it wins.
+// Two threads may find an unknown stream at once: the first to put it wins.
 Queue* put_new(HandleTable& table, const void* handle, Queue* fresh) noexcept {
   const Locked locked(lock);
   if (void* known = table.find(handle)) return static_cast<Queue*>(known);
@@ -145,7 +145,7 @@ Queue* legacy_default_stream(CUcontext context) noexcept {
 }
 
 Queue* per_thread_stream(CUcontext context) noexcept {
-  // Thread ids have 22 bits, and contexts lie at multiples of 16 below 2^47.
+  // Thread ids have 22 bits, and contexts are at multiples of 16 below 2^47.
   const uintptr_t key = reinterpret_cast<uintptr_t>(context) >> 4 << 22 | static_cast<unsigned>(sys_gettid());
   void* const handle = reinterpret_cast<void*>(key);
   if (Queue* known = find_queue(per_thread_streams, handle)) return known;

@@ -1,6 +1,6 @@
 #pragma once
-// What the program has launched and is not known to have ended, whichever way its times are found out.
-// Thread-safe; not async-signal-safe.
+// Tracks what the program has launched and is not known to have ended, whether times come from records or
+// events. Thread-safe; not async-signal-safe.
 
 #include <cstdint>
 
@@ -8,39 +8,41 @@
 
 namespace hpcrun::cuda {
 
-// For those who find out when launches ran; held for a few loads and stores.
+// For code that determines when launches ran; held for a few loads and stores.
 extern constinit SpinLock launch_lock;
 extern constinit Launches launches;
 
-// The calling thread is about to submit this, by a call with this id; 0 when it is not measured. `outer_id`:
-// of the call that contains it, or the same.
+// Records that the calling thread is about to submit work with the call that has this id. Returns the
+// launch's number, or 0 if it is not measured. `outer_id`: of the call that contains it, or the same.
 struct Submission {
   Queue* queue;
   TaskKind kind;
-  const char* name;  // of a kernel; nullptr: the record tells
+  const char* name;  // of a kernel; nullptr: the record has it
   Records records;
   uint32_t expected;
-  uint64_t bytes;  // of a copy, where its record does not tell
+  uint64_t bytes;  // of a copy, if its record does not have it
 };
 uint64_t submit_launch(const Submission& submission, uint32_t id, uint32_t outer_id) noexcept;
 
-// Another call, in the one with the id `id`, does the work of the same launch.
+// Adds the id of another call, within the call `id`, that does the work of the same launch.
 void name_launch(uint64_t sequence, uint32_t id, uint32_t other_id) noexcept;
 
-// The driver refused it.
+// Removes a launch that the driver refused.
 void discard_launch(uint64_t sequence, uint32_t id) noexcept;
 
 uint32_t launches_under_way() noexcept;
 
-// The last launch so far; of a queue the newest under way that is not after `sequence` (nullptr: none).
+// Return the last launch so far, and the newest task of a queue that is under way and not after `sequence`
+// (nullptr: none).
 uint64_t last_launch() noexcept;
 const Task* task_under_way(const Queue& queue, uint64_t sequence) noexcept;
 
-// A wait for a queue, or for all of a device's, has ended, that began when `sequence` was the last launch.
+// Mark launches as run, after a wait for a queue, or for all queues of a device, that began when `sequence`
+// was the last launch.
 void cover_queue(Queue& queue, uint64_t sequence) noexcept;
 void cover_device(const Device& device, uint64_t sequence) noexcept;
 
-// In a forked child.
+// Resets the state in a forked child.
 void forget_outstanding() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -1,12 +1,12 @@
 #pragma once
-// Calls of the driver by us, in the middle of the program's.
+// Makes the runtime's own calls of the driver, between the program's.
 
 #include "hpcrun/device/cuda/api.h"
 
 namespace hpcrun::cuda {
 
-// While streams are captured the driver refuses many functions, and ends the capture, unless the thread says
-// that it knows what it does.
+// Sets the relaxed capture mode as long as it lives. While streams are captured, the driver refuses many
+// functions, and ends the capture, unless the thread is in that mode.
 class OwnCalls {
  public:
   OwnCalls() noexcept { driver.exchange_capture_mode(&mode_); }
@@ -18,7 +18,7 @@ class OwnCalls {
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
-// Makes a context the thread's current one.
+// Makes a context the thread's current one as long as it lives.
 class InContext {
  public:
   explicit InContext(CUcontext context) noexcept {

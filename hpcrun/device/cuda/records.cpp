@@ -15,11 +15,11 @@ namespace hpcrun::cuda {
 
 namespace {
 
-// Small: a buffer is handed over only when all in it has run.
+// Small, because a buffer is delivered only when everything in it has run.
 constexpr size_t kBufferBytes = 64 * 1024;
 constexpr size_t kMostBuffers = 1024;
 
-// What a process that is killed loses at most of what it launched before its last call.
+// The time before a kill for which launches may be lost.
 constexpr uint64_t kFlushInterval_ns = 100'000'000;
 
 struct Buffer {
@@ -30,11 +30,11 @@ constinit SpinLock buffer_lock;
 constinit Buffer* free_buffers = nullptr;
 constinit size_t buffer_count = 0;
 
-// Held while records are told to the engine, so that a launch stays under way until its last part is told.
-// The one exception to what SpinLock asks: whoever holds it calls the engine and reads a buffer, and waits
-// for nobody else.
+// Held while records are passed to the engine, so that a launch stays under way until its last part is. The
+// only exception to the rules of SpinLock: its holder calls the engine and reads a buffer, but waits for
+// nothing else.
 constinit SpinLock delivery_lock;
-constinit DeviceClock clock;  // with it
+constinit DeviceClock clock;  // guarded by delivery_lock
 constinit bool has_own_clock = false;
 
 constinit std::atomic<uint64_t> flushed_ns{0};
@@ -42,7 +42,7 @@ constinit std::atomic<uint64_t> dropped{0};
 constinit std::atomic<uint64_t> unknown{0};
 constinit std::atomic<uint64_t> starved{0};
 
-// The fields that are read have the same places in all versions of CUPTI since 12.0.
+// The fields that are read have the same offsets in all versions of CUPTI since 12.0.
 using KernelRecord = CUpti_ActivityKernel10;
 using CopyRecord = CUpti_ActivityMemcpy6;
 using PeerCopyRecord = CUpti_ActivityMemcpyPtoP4;
@@ -148,7 +148,7 @@ uint64_t monotonic(uint64_t time) noexcept {
   return clock.monotonic(time, 0, monotonic_ns());
 }
 
-// With delivery_lock.
+// Must be called with delivery_lock held.
 void deliver(const Execution& execution) noexcept {
   Launch* launch = nullptr;
   Task* task = nullptr;
@@ -176,8 +176,8 @@ void deliver(const Execution& execution) noexcept {
   if (is_over) discard(task);
 }
 
-// Launches of which nothing is to be expected any more: a copy of nothing, a graph of fewer parts than it
-// seemed to have, a kernel whose record was dropped. With delivery_lock.
+// Ends launches for which no records are expected any more: an empty copy, a graph with fewer parts than it
+// seemed to have, a kernel whose record was dropped. Must be called with delivery_lock held.
 void settle(uint64_t now) noexcept {
   for (Queue* queue = first_queue(); queue; queue = queue->next) {
     for (;;) {
@@ -231,11 +231,11 @@ uint64_t CUPTIAPI timestamp() noexcept {
 }  // namespace
 
 CUptiResult start_records() noexcept {
-  // Before any kind is enabled, so that all records count by this clock.
+  // Set before any kind is enabled, so that all records use this clock.
   has_own_clock =
       cupti.register_timestamp_callback && cupti.register_timestamp_callback(timestamp) == CUPTI_SUCCESS;
   observe_clock();
-  // By a thread of CUPTI's, of buffers that are full.
+  // A thread of CUPTI does this, for buffers that are full.
   if (cupti.flush_period) cupti.flush_period(kFlushInterval_ns / 1'000'000);
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(give_buffer, take_records);
   for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,

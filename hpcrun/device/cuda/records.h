@@ -1,6 +1,6 @@
 #pragma once
-// From launches to the times at which they ran: the driver writes records of what has run into buffers of
-// ours, and hands them back when they are full or asked for. Thread-safe; not async-signal-safe.
+// Determines when launches ran, from the driver's records. The driver writes them to our buffers, and returns
+// these when they are full or requested. Thread-safe; not async-signal-safe.
 
 #include <cstdint>
 
@@ -8,18 +8,19 @@
 
 namespace hpcrun::cuda {
 
-// Before anything is recorded. CUPTI_SUCCESS, or why not.
+// Must be called before anything is recorded. Returns CUPTI_SUCCESS, or the error.
 CUptiResult start_records() noexcept;
 
-// Asks for the records of what has run, if there is anything to ask for; `force`: also of what has not ended.
+// Requests the records of what has run, if there is any. `force`: also of what has not ended.
 void flush_records(bool force) noexcept;
-// The same, when that was long ago: programs that never wait, or are killed.
+// The same, if it was not done for a while, for programs that never wait, or are killed.
 void flush_at_times() noexcept;
 
-// At the process's end, while the driver still works: asks for all records, and tells what was lost.
+// Must be called as the process ends, while the driver still works. Requests all records, and reports what
+// was lost.
 void finish_records() noexcept;
 
-// In a forked child.
+// Resets the state in a forked child.
 void forget_records() noexcept;
 
 }  // namespace hpcrun::cuda

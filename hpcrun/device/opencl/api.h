@@ -1,6 +1,6 @@
 #pragma once
-// The OpenCL functions that stand behind ours, and where the program finds them. Both are set once, by the
-// loader's first call, before any of ours can run.
+// Declares the OpenCL functions that ours call, and the addresses at which the program calls them. Both are
+// set once, by the loader's first call, before any of our functions can run.
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -14,8 +14,8 @@
 #include <CL/cl_layer.h>
 #pragma GCC diagnostic pop
 
-// Every function that we stand in front of, once. What the others do (queries, arguments, events) takes no
-// time of a device and changes nothing that we know.
+// Lists every function that we interpose on. All others (queries, arguments, events) take no device time and
+// change nothing that we track.
 #define HPCRUN_OPENCL_FUNCTIONS(X)      \
   /* enqueue_calls.cpp */               \
   X(clEnqueueNDRangeKernel)             \
@@ -92,10 +92,11 @@
 
 namespace hpcrun::opencl {
 
-// The functions behind ours.
+// The functions that ours call.
 extern cl_icd_dispatch next;
 
-// Where the program calls each of them: what stands for the call in call paths. nullptr when it is not known.
+// The function that the program calls, for each: it represents the call in call paths. nullptr if it is not
+// known.
 struct PublicFunctions {
 #define HPCRUN_OPENCL_MEMBER(name) const void* name;
   HPCRUN_OPENCL_FUNCTIONS(HPCRUN_OPENCL_MEMBER)

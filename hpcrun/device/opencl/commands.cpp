@@ -7,8 +7,9 @@
 
 namespace hpcrun::opencl {
 
-// Fresh, then in its queue's list, taken out of it to see whether it has ended, and finished: the engine has
-// its times and the event is released. It stays in memory until the callback came as well.
+// Fresh; Listed: in its queue's list; Taken: removed from it to check whether it has ended; Finished: the
+// engine has its times and the event is released. A command stays in memory until its callback has come as
+// well.
 enum class State : uint8_t { Fresh, Listed, Taken, Finished };
 
 struct Command {
@@ -19,8 +20,8 @@ struct Command {
   cl_event event;
   EnqueueTimes times;
   Dependencies* awaited;
-  State state;       // this and the next with the queue's lock
-  bool called_back;  // while it could not be finished: whoever has it does
+  State state;       // this and the next are guarded by the queue's lock
+  bool called_back;  // while it was taken: the thread that took it finishes it
   std::atomic<uint8_t> references;
 };
 
@@ -29,10 +30,10 @@ namespace {
 constinit SpinLock free_lock;
 constinit Command* free_commands = nullptr;
 
-// Out-of-order queues are looked through so far; the callbacks find the rest. Events of wait lists are
-// searched so far, beginning with the last command.
+// Limits how many commands of out-of-order queues are checked; callbacks find the rest. Also limits the
+// search for events of wait lists, from the last command backward.
 constexpr int kMostPolled = 256;
-// A wait for an event further behind is taken as one for the queue.
+// A wait for an event further down the list is treated as a wait for the queue.
 constexpr int kMostSearched = 4096;
 
 Command* new_command() noexcept {
@@ -80,7 +81,7 @@ uint64_t time_of(cl_event event, cl_profiling_info which) noexcept {
   return next.clGetEventProfilingInfo(event, which, sizeof time, &time, nullptr) == CL_SUCCESS ? time : 0;
 }
 
-// Tells the engine; the event is released, and what the command waited for.
+// Reports a command to the engine, and releases the event and the dependencies.
 void report(Device& device, Task* task, cl_event event, const EnqueueTimes& times,
             Dependencies* awaited) noexcept {
   const uint64_t start = time_of(event, CL_PROFILING_COMMAND_START);
@@ -104,7 +105,7 @@ void report(Device& device, Task* task, cl_event event, const EnqueueTimes& time
   next.clReleaseEvent(event);
 }
 
-// Of a command whose state is Finished since.
+// Must be called once the command's state is Finished.
 void finish(Command& command) noexcept {
   report(*command.queue->device, command.task, command.event, command.times, command.awaited);
   drop(command);
@@ -143,7 +144,7 @@ Command* take_first(Queue& queue) noexcept {
   return command;
 }
 
-// True when it has ended; put back in the list otherwise, where it was or at its end.
+// Returns true if it has ended. Otherwise puts it back in the list, at its start or at its end.
 bool settle(Command& command, bool at_end) noexcept {
   bool ended = has_ended(command.event);
   {
@@ -156,7 +157,8 @@ bool settle(Command& command, bool at_end) noexcept {
   return ended;
 }
 
-// How long a command waited for other queues' is known once the end of the one before it in its queue is.
+// Finishes a command after the earlier ones of its queue: their ends determine how long it waited for other
+// queues.
 void finish_after_earlier(Command& command) noexcept {
   if (command.awaited && command.queue->in_order) poll(*command.queue);
   finish(command);
@@ -201,7 +203,8 @@ void poll(Queue& queue) noexcept {
 
 namespace {
 
-// With the queue's lock. nullptr: it has ended, or there are too many to look through.
+// Must be called with the queue's lock held. Returns nullptr if the command has ended, or if there are too
+// many to search.
 const Command* find_listed(const Queue& queue, cl_event event, bool& too_many) noexcept {
   int seen = 0;
   const Command* command = queue.first;

@@ -1,6 +1,6 @@
 #pragma once
-// Commands on their way: from the call that enqueues one until the engine has its times. Each has an event of
-// which we hold a reference; its end is learnt by a callback on a thread of the driver's, or at the end of a
+// Tracks commands from the call that enqueues them until the engine has their times. We hold a reference to
+// each command's event. Its end is reported by a callback on a thread of the driver, or found at the end of a
 // wait, whichever is first. Thread-safe; not async-signal-safe.
 
 #include <cstdint>
@@ -10,37 +10,40 @@
 
 namespace hpcrun::opencl {
 
-// The call that enqueued a command began and returned at these times of CLOCK_MONOTONIC.
+// Times of CLOCK_MONOTONIC at which the enqueuing call began and returned.
 struct EnqueueTimes {
   uint64_t before_ns;
   uint64_t after_ns;
 };
 
-// Takes over a reference of the event's, and what the command waits for (nullptr: nothing of another queue).
+// Follows a command. Takes over a reference to the event, and the command's dependencies (nullptr: none on
+// another queue).
 void follow(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times,
             Dependencies* awaited) noexcept;
 
-// The same for a command that has ended already.
+// The same for a command that has already ended.
 void finish_now(Queue& queue, Task* task, cl_event event, const EnqueueTimes& times,
                 Dependencies* awaited) noexcept;
 
-// Looks which of the queue's commands have ended.
+// Checks which of the queue's commands have ended.
 void poll(Queue& queue) noexcept;
 
-// The queue of an event's command; nullptr for the program's own events, and for what we do not follow.
+// Returns the queue of an event's command, or nullptr for the program's own events and for commands that are
+// not followed.
 Queue* queue_of_event(cl_event event) noexcept;
 
-// Is the event that of a command whose end is not known yet?
+// True if the event's command is not known to have ended.
 bool is_under_way(Queue& queue, cl_event event) noexcept;
 
-// Where such a command was launched; its queue is kNoQueue if it is none, or many were enqueued after it.
+// Returns the launch of such a command. Its queue is kNoQueue if it is not one, or if many were enqueued
+// after it.
 Launch launch_under_way(Queue& queue, cl_event event) noexcept;
 
-// Adds to the call what has to end before the event's command has: in a queue that runs commands in any
-// order, all of the queue's, since the event may depend on any of them.
+// Adds to the call what must end before the event's command has. In a queue that runs commands in any order,
+// that is the whole queue, since the event may depend on any command.
 void add_scope(DeviceCall& call, Queue& queue, cl_event event) noexcept;
 
-// In a forked child.
+// Resets the state in a forked child.
 void forget_commands() noexcept;
 
 }  // namespace hpcrun::opencl

@@ -8,7 +8,7 @@ namespace hpcrun::opencl {
 
 namespace {
 
-// Longer wait lists are looked at so far: the rest of their events costs time, and is not charged.
+// The rest of a longer wait list is not examined, which costs time, and is not charged.
 constexpr cl_uint kMostExamined = 16;
 constexpr uint32_t kMostNoted = 4;
 

@@ -18,12 +18,12 @@ bool read_text(cl_device_id device, cl_device_info which, char (&out)[N]) noexce
 }
 
 bool has_uuid(cl_device_id device) noexcept {
-  static char extensions[16 * 1024];  // a program's first calls may be on a small stack
+  static char extensions[16 * 1024];  // static, because a program's first calls may be on a small stack
   if (!read_text(device, CL_DEVICE_EXTENSIONS, extensions)) return false;
   return strstr(extensions, "cl_khr_device_uuid") != nullptr;
 }
 
-// The device's place among those of its platform.
+// Returns the device's position among those of its platform.
 unsigned place_of(cl_device_id device) noexcept {
   constexpr cl_uint kMost = 64;
   cl_platform_id platform = nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// What a device is called. Not async-signal-safe.
+// Reads a device's names. Not async-signal-safe.
 
 #include "hpcrun/device/opencl/api.h"
 
@@ -7,8 +7,8 @@ namespace hpcrun::opencl {
 
 struct DeviceNames {
   char name[192];
-  char uuid[128];  // the driver's where it tells one (cl_khr_device_uuid), else the name and the place in its
-                   // list
+  // The driver's if it reports one (cl_khr_device_uuid), else the name and the position in its list.
+  char uuid[128];
   char driver[128];
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What all calls that enqueue a command do around it.
+// Does the work around all calls that enqueue a command.
 
 #include "hpcrun/device/opencl/commands.h"
 #include "hpcrun/guest/cancellation.h"
@@ -18,7 +18,7 @@ struct WaitList {
   const cl_event* events;
 };
 
-// `call` enqueues, and gets where to put the event.
+// Calls `call`, which enqueues, with the place for the event.
 template <typename Call>
 void enqueue(const void* function, cl_command_queue handle, const Work& work, bool blocks,
              const WaitList& list, cl_event* event, Call call) noexcept {
@@ -27,13 +27,13 @@ void enqueue(const void* function, cl_command_queue handle, const Work& work, bo
   if (!queue) return static_cast<void>(call(event));
   if (blocks) device_call.waits_for_queue(queue->index);
 
-  // Before the command may end.
+  // Must come before the command, which may end at once.
   Dependencies* const awaited = dependencies_on_others(*queue, list.count, list.events);
   Task* const task = submit(queue->index, work.kind, work.name, work.bytes);
   cl_event own = nullptr;
   cl_event* const used = event || !task ? event : &own;
   EnqueueTimes times{monotonic_ns(), 0};
-  // What was enqueued where the thread is cancelled nobody knows: it is not seen to complete.
+  // If the thread is cancelled, it is not known whether the command was enqueued: it counts as incomplete.
   const bool succeeded = blocks ? unless_cancelled([&] { return call(used); },
                                                    [&] {
                                                      release(awaited);

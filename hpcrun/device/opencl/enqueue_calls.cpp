@@ -1,4 +1,4 @@
-// Calls that enqueue commands. Markers and barriers are no tasks of a device.
+// Wraps calls that enqueue commands. Markers and barriers are not tasks of a device.
 
 #include "hpcrun/device/opencl/enqueue.h"
 #include "hpcrun/device/opencl/wrappers.h"
@@ -44,7 +44,7 @@ Work fill(uint64_t bytes) noexcept {
   return {TaskKind::Fill, bytes, nullptr};
 }
 
-// What is written anew is not copied first.
+// Contents that will be overwritten are not copied first.
 Work map_work(cl_map_flags flags, uint64_t bytes) noexcept {
   return from_device(flags & CL_MAP_READ ? bytes : 0);
 }
@@ -56,7 +56,7 @@ Work migration(cl_mem_migration_flags flags, uint64_t bytes) noexcept {
 
 }  // namespace
 
-// result = the function `name` with the arguments, of which `list` are those before the event.
+// Calls `name` with the arguments and returns its result. `list` is the wait list among the arguments.
 #define HPCRUN_ENQUEUE(name, work, blocks, ...)                                                             \
   cl_int status = CL_SUCCESS;                                                                               \
   enqueue(public_functions.name, queue, work, blocks, {count, list}, event, [&](cl_event* where) noexcept { \
@@ -220,7 +220,7 @@ void* CL_API_CALL clEnqueueMapImage(cl_command_queue queue, cl_mem image, cl_boo
   return mapped;
 }
 
-// How much of it was changed is not known.
+// It is not known how much of it was changed.
 cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem object, void* mapped, cl_uint count,
                                            const cl_event* list, cl_event* event) {
   HPCRUN_ENQUEUE(clEnqueueUnmapMemObject, to_device(0), false, queue, object, mapped, count, list);
@@ -266,7 +266,7 @@ cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint pointe
                  flags, count, list);
 }
 
-// Those that are no tasks.
+// Calls whose commands are not tasks.
 
 cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event* event) {
   const DeviceCall call(CallKind::Short, public_functions.clEnqueueMarker);

@@ -1,6 +1,6 @@
-// How OpenCL's loader finds us: a layer, named in OPENCL_LAYERS, whose functions stand in front of every
-// driver's. The loader calls both functions once, as the program first uses OpenCL, also a loader that the
-// program opened itself.
+// Entry points for OpenCL's loader: a layer, named in OPENCL_LAYERS, whose functions interpose on every
+// driver's. The loader calls both functions once, when the program first uses OpenCL. This includes a loader
+// that the program opened itself.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,7 +20,8 @@ namespace {
 
 constinit cl_icd_dispatch layer{};
 
-// Preloaded in front of a loader (preload.cpp), what is behind is what the program means.
+// True if the function is the public one. If we are preloaded before a loader (preload.cpp), the next
+// function is the one that the program calls.
 bool is_exported(const void* function, const char* name) noexcept {
   Dl_info info;
   return function && dladdr(function, &info) && info.dli_saddr == function &&
@@ -41,11 +42,11 @@ void find_public_functions(const void* caller) noexcept {
                                           reinterpret_cast<const void*>(wrap::name));
   HPCRUN_OPENCL_FUNCTIONS(HPCRUN_OPENCL_FIND)
 #undef HPCRUN_OPENCL_FIND
-  dlerror();  // the program must not find our failures
+  dlerror();  // the program must not see our errors
   if (loader) dlclose(loader);
 }
 
-// What the driver below lacks stays lacking.
+// Functions that the driver lacks stay absent.
 void stand_in_front() noexcept {
 #define HPCRUN_OPENCL_STAND(name) \
   if (next.name) layer.name = wrap::name;
@@ -90,7 +91,7 @@ HPCRUN_EXPORT cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatc
   find_public_functions(__builtin_return_address(0));
   stand_in_front();
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
-  hpcrun::flush_at_sudden_end(nullptr);  // what has completed is told of by the driver's threads
+  hpcrun::flush_at_sudden_end(nullptr);  // the driver's threads report what has completed
   *count_out = known;
   *layer_out = &layer;
   return CL_SUCCESS;

@@ -1,5 +1,5 @@
-// Contexts, memory, programs and kernels: calls that work on the host, and in some drivers wait for the
-// device, while it may have nothing to do.
+// Wraps calls for contexts, memory, programs and kernels. They work on the host, and with some drivers wait
+// for the device, while it may be idle.
 
 #include "hpcrun/device/opencl/queues.h"
 #include "hpcrun/device/opencl/wrappers.h"
@@ -39,7 +39,7 @@ DeviceSet devices_of(cl_kernel kernel) noexcept {
 
 }  // namespace
 
-// return the function `name` with the arguments, on the devices of `handle`.
+// Returns the result of `name` with the arguments, as a call that may wait for the devices of `handle`.
 #define HPCRUN_BLOCKING(name, handle, ...)                   \
   return blocking(public_functions.name, devices_of(handle), \
                   [&]() noexcept { return next.name(__VA_ARGS__); })

@@ -1,6 +1,6 @@
-// libhpcrun-opencl.so: for loaders of OpenCL that know no layers. Preloaded behind the runtime it has the
-// program's calls, passes them to the layer's functions, and is to them what a loader would be. A program
-// that opens the loader itself is not seen in this way.
+// libhpcrun-opencl.so, for loaders of OpenCL without support for layers. It is preloaded after the runtime,
+// receives the program's calls, passes them to the layer's functions, and acts as the loader for these. A
+// program that opens the loader itself is not observed this way.
 
 #include <dlfcn.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-// What the layer's functions call, beside those that they stand in front of.
+// Functions that the layer calls, in addition to those that it interposes on.
 #define HPCRUN_OPENCL_QUERIES(X) \
   X(clGetDeviceIDs)              \
   X(clGetDeviceInfo)             \
@@ -30,11 +30,11 @@ constinit std::atomic<const cl_icd_dispatch*> in_front{nullptr};
 
 void* find(const char* name) noexcept {
   void* function = dlsym(RTLD_NEXT, name);
-  if (!function) dlerror();  // the program must not find our failure
+  if (!function) dlerror();  // the program must not see our error
   return function;
 }
 
-// Without the layer, the loader's own functions.
+// Returns the layer's functions, or the loader's own without a layer.
 const cl_icd_dispatch* look_up() noexcept {
 #define HPCRUN_OPENCL_FIND(name) behind.name = reinterpret_cast<decltype(behind.name)>(find(#name));
   HPCRUN_OPENCL_FUNCTIONS(HPCRUN_OPENCL_FIND)
@@ -44,7 +44,7 @@ const cl_icd_dispatch* look_up() noexcept {
   const cl_icd_dispatch* layer = nullptr;
   constexpr cl_uint kEntries = sizeof behind / sizeof(void*);
   cl_uint count = kEntries;
-  // A process without OpenCL has no use for it.
+  // A process without OpenCL does not need the layer.
   if (!behind.clGetDeviceIDs || !initialise || initialise(count, &behind, &count, &layer) != CL_SUCCESS)
     return &behind;
   return layer;
@@ -59,12 +59,12 @@ const cl_icd_dispatch& functions() noexcept {
   return *known;
 }
 
-// Before the program has threads.
+// Runs before the program has threads.
 __attribute__((constructor)) void start() noexcept {
   functions();
 }
 
-// What the program is told where OpenCL lacks the function.
+// Returns the error for a function that OpenCL lacks.
 template <typename Result>
 Result absent() noexcept {
   if constexpr (std::is_same_v<Result, cl_int>)
@@ -87,7 +87,7 @@ struct Passed<Member> {
 
 }  // namespace
 
-// Each is exported under OpenCL's name, with the type that the header gives it.
+// Each is exported under OpenCL's name, with the type in the header.
 using Function = void (*)();
 #define HPCRUN_OPENCL_EXPORT(name)                                           \
   extern "C" Function pick_##name() noexcept {                               \

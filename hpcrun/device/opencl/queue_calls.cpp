@@ -1,4 +1,5 @@
-// Command queues: made with profiling, which the program sees only where it asked for it itself.
+// Wraps calls for command queues. Queues are created with profiling, which is visible to the program only if
+// it requested profiling itself.
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ bool is_on_device(cl_queue_properties properties) noexcept {
   return (properties & CL_QUEUE_ON_DEVICE) != 0;
 }
 
-// The queue is the program's already: what happens here it must not notice.
+// Starts measuring a queue. It already belongs to the program, which must not notice what happens here.
 Queue* take_up(cl_command_queue handle, cl_device_id device, cl_queue_properties asked) noexcept {
   Queue* const queue = add_queue(handle, device, !(asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
   if (queue) queue->asked_for_profiling = asked & CL_QUEUE_PROFILING_ENABLE;
@@ -30,7 +31,7 @@ void note_refusal() noexcept {
 // A list of properties, and the same with profiling.
 struct PropertyList {
   cl_queue_properties words[2 * (kMostQueueProperties + 1) + 1];
-  cl_uint asked_words = 0;  // with the end; 0: there was no list
+  cl_uint asked_words = 0;  // including the end; 0: there was no list
   cl_queue_properties asked = 0;
   bool too_long = false;
 
@@ -69,7 +70,7 @@ bool is_time(cl_profiling_info which) noexcept {
   return which >= CL_PROFILING_COMMAND_QUEUED && which <= CL_PROFILING_COMMAND_COMPLETE;
 }
 
-// Would the program's own query fail without us?
+// True if the program's own query would fail without us.
 bool has_no_times(cl_event event) noexcept {
   cl_command_queue handle = nullptr;
   if (next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, static_cast<void*>(&handle),
@@ -105,7 +106,7 @@ cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context conte
                                                                 cl_int* error) {
   const DeviceCall call(CallKind::Block, public_functions.clCreateCommandQueueWithProperties);
   const PropertyList list(properties);
-  // Queues that kernels enqueue into never come to us.
+  // Kernels enqueue into such queues on the device, so we never see their commands.
   if (list.too_long || is_on_device(list.asked) || !device_of(device))
     return next.clCreateCommandQueueWithProperties(context, device, properties, error);
   cl_command_queue handle = next.clCreateCommandQueueWithProperties(context, device, list.words, error);
@@ -136,7 +137,7 @@ cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue handle) {
   Queue* const queue = queue_of(handle);
   if (!queue) return next.clReleaseCommandQueue(handle);
   call.waits_for_device(queue->device->index);
-  // Before: afterwards another thread may be given the handle for a queue of its own.
+  // Done first: after the release, another thread may get the handle for a queue of its own.
   if (queue->references.fetch_sub(1, std::memory_order_relaxed) == 1) forget_queue(handle);
   return next.clReleaseCommandQueue(handle);
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostKernelName = 1024;
 constexpr uint32_t kNameSlots = 1024;
 
-constinit SpinLock lock;  // of all below
+constinit SpinLock lock;  // guards all below
 constinit Arena arena;
 constinit HandleTable queues;
 constinit HandleTable contexts;  // DeviceSet + 1
@@ -69,8 +69,8 @@ Device* known_device(cl_device_id handle) noexcept {
   return nullptr;
 }
 
-// A line of the measurement serves the program's queues one after another: some programs make one in each
-// step.
+// Returns a closed queue to reuse: successive queues of the program share one, because some programs create a
+// queue in each step.
 Queue* take_closed_queue(const Device* device, bool in_order) noexcept {
   for (Queue** link = &closed_queues; *link; link = &(*link)->next_closed) {
     Queue* const queue = *link;
@@ -123,7 +123,7 @@ Queue* add_queue(cl_command_queue handle, cl_device_id device_handle, bool in_or
   Queue* queue = nullptr;
   {
     const Locked locked(lock);
-    close_locked(handle);  // released unseen
+    close_locked(handle);  // its release was not observed
     queue = take_closed_queue(device, in_order);
   }
   if (!queue) {

@@ -1,6 +1,5 @@
 #pragma once
-// The devices and command queues of the program, as the engine knows them. Thread-safe; not
-// async-signal-safe.
+// Maps the devices and command queues of the program to the engine's. Thread-safe; not async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -15,10 +14,10 @@ namespace hpcrun::opencl {
 struct Command;
 
 struct Device {
-  cl_device_id handle = nullptr;  // never a part of another (clCreateSubDevices)
+  cl_device_id handle = nullptr;  // never a sub-device (clCreateSubDevices)
   DeviceIndex index = kNoDevice;
   SpinLock clock_lock;
-  DeviceClock clock;  // with clock_lock
+  DeviceClock clock;  // guarded by clock_lock
 };
 
 constexpr size_t kMostQueueProperties = 16;  // pairs
@@ -28,42 +27,43 @@ struct Queue {
   QueueIndex index = kNoQueue;
   bool in_order = true;
   bool asked_for_profiling = false;  // by the program
-  bool has_array = false;            // made from a list of properties,
-  cl_uint property_words = 0;        // this one, with its end
+  bool has_array = false;            // created from a list of properties,
+  cl_uint property_words = 0;        // which is this one, including its end
   cl_queue_properties properties[2 * kMostQueueProperties + 1] = {};
   std::atomic<uint32_t> references{1};  // the program's
   Queue* next_closed = nullptr;
 
-  SpinLock lock;             // of the list
+  SpinLock lock;             // guards the list
   Command* first = nullptr;  // in the order in which they were enqueued
   Command* last = nullptr;
 };
 
-// The device, told to the engine at its first use. nullptr where it cannot be measured.
+// Returns the device, and adds it to the engine at its first use. Returns nullptr if it cannot be measured.
 Device* device_of(cl_device_id handle) noexcept;
 
-// A new queue of the program's. What the caller sets in `properties` stays what the program is told.
+// Adds a new queue of the program. The `properties` that the caller sets are reported to the program.
 Queue* add_queue(cl_command_queue handle, cl_device_id device, bool in_order) noexcept;
-// nullptr: not measured.
+// Returns nullptr if the queue is not measured.
 Queue* queue_of(cl_command_queue handle) noexcept;
-// The program's last reference is gone: the handle may come to mean another queue.
+// Forgets a queue whose last reference was released: the handle may be reused.
 void forget_queue(cl_command_queue handle) noexcept;
 
-// Devices of a context, one bit for each index.
+// Devices of a context, one bit per index.
 using DeviceSet = uint32_t;
 void add_context(cl_context handle) noexcept;
 DeviceSet devices_of_context(cl_context handle) noexcept;
 DeviceSet all_devices() noexcept;
 
-// The function's name, looked up at the first launch of a kernel object, and kept while the process lives.
+// Returns the function's name. It is looked up at the first launch of a kernel object, and kept as long as
+// the process lives.
 const char* name_of_kernel(cl_kernel kernel) noexcept;
-// Another object has this handle now.
+// Forgets a kernel whose handle was reused.
 void forget_kernel(cl_kernel kernel) noexcept;
 
-// Memory that stays while the process lives; nullptr when there is none.
+// Allocates memory that stays as long as the process lives; returns nullptr if there is none.
 void* keep(size_t bytes) noexcept;
 
-// In a forked child: the parent's objects are not there.
+// Resets the tables in a forked child, which does not have the parent's objects.
 void forget_objects() noexcept;
 
 }  // namespace hpcrun::opencl

@@ -1,4 +1,4 @@
-// Calls that wait for commands to end, and those that see that they begin.
+// Wraps calls that wait for commands to end, and calls that make commands begin.
 
 #include "hpcrun/device/opencl/commands.h"
 #include "hpcrun/device/opencl/wrappers.h"
@@ -21,7 +21,7 @@ bool has_ended(cl_event event) noexcept {
          status <= CL_COMPLETE;
 }
 
-// The queue that a wait for the event waits for; nullptr: none.
+// Returns the queue that a wait for the event waits for, or nullptr if there is none.
 Queue* awaited_queue(cl_event event) noexcept {
   Queue* const queue = queue_of_event(event);
   if (!queue) return nullptr;
@@ -44,11 +44,11 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
 
 cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
   constexpr cl_uint kMostPolled = 16;
-  Queue* queues[kMostPolled] = {};  // of events that something of a device's is under way for
+  Queue* queues[kMostPolled] = {};  // of events whose commands are under way on a device
   cl_uint found = 0;
   for (cl_uint i = 0; list && i < count && found < kMostPolled; ++i)
     if (Queue* queue = awaited_queue(list[i])) queues[found++] = queue;
-  // Otherwise nothing is waited for, or something that is no device's (a user event).
+  // Otherwise the wait is for nothing, or for something outside devices (a user event).
   DeviceCall call(found ? CallKind::Wait : CallKind::Short, public_functions.clWaitForEvents);
   for (cl_uint i = 0; found && i < count; ++i)
     if (Queue* queue = awaited_queue(list[i])) add_scope(call, *queue, list[i]);

@@ -1,6 +1,6 @@
 #pragma once
-// The functions that the program gets in the place of OpenCL's: wrap::clFinish for clFinish and so on. Each
-// returns what OpenCL's returned. Not async-signal-safe, as OpenCL is not.
+// Declares the functions that replace OpenCL's for the program: wrap::clFinish for clFinish and so on. Each
+// returns what OpenCL's function returned. Not async-signal-safe, as OpenCL is not.
 
 #include <type_traits>
 
