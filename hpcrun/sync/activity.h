@@ -1,8 +1,8 @@
 #pragma once
-// What the threads of the process do at this moment: idle threads are to blame on what the others work on
-// meanwhile (Tallent and Mellor-Crummey, Effective performance measurement and analysis of multithreaded
-// applications, PPoPP 2009, "parallel idleness"). Changed where threads wait, read by samples of threads that
-// work. Any thread may call anything at any time. Async-signal-safe.
+// Counts what the threads of the process are doing at this moment: idle threads are blamed on the code that
+// the others execute meanwhile (Tallent and Mellor-Crummey, Effective performance measurement and analysis of
+// multithreaded applications, PPoPP 2009, "parallel idleness"). Changed where threads wait, and read by
+// samples of threads that work. All functions may be called from any thread at any time. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -12,10 +12,10 @@
 namespace hpcrun {
 
 enum class Activity : uint8_t {
-  Works,  // as far as is known here: it may wait for the kernel
+  Works,  // as far as is known here: it may be waiting in the kernel
   WaitsForLock,
   Idles,        // waits for other threads without a lock
-  IdlesInTeam,  // the same where OpenMP makes threads wait, which then may run tasks
+  IdlesInTeam,  // the same in a wait made by OpenMP, which may run tasks meanwhile
 };
 
 inline Activity activity_in(LockKind kind, bool in_team) noexcept {
@@ -23,26 +23,26 @@ inline Activity activity_in(LockKind kind, bool in_team) noexcept {
   return in_team ? Activity::IdlesInTeam : Activity::Idles;
 }
 
-// Constant-initialised; all threads work.
+// Constant-initialized; all threads work.
 class Activities {
  public:
   void change(Activity from, Activity to) noexcept;
   void end_thread(Activity last) noexcept;
-  // From now on threads that wait in their team are not idle: they run tasks.
+  // Stops counting threads that wait in their team as idle: they run tasks.
   void begin_tasks() noexcept { tasks_.store(true, std::memory_order_relaxed); }
   bool has_tasks() const noexcept { return tasks_.load(std::memory_order_relaxed); }
 
   struct Count {
     uint32_t idle;
-    uint32_t working;  // at least one: whoever asks
+    uint32_t working;  // at least one: the calling thread
   };
-  // Of as many threads as have begun.
+  // Returns the counts, given the number of threads that have begun.
   Count count(uint32_t begun) const noexcept;
 
-  void forget() noexcept;  // in a forked child, which is one thread
+  void forget() noexcept;  // in a forked child, which has one thread
 
  private:
-  // Sums of steps up and down; between two of them a thread may be in none.
+  // Sums of increments and decrements; between two of them, a thread may be counted in neither.
   std::atomic<int32_t> in_[4] = {};
   std::atomic<int32_t> ended_{0};
   std::atomic<bool> tasks_{false};

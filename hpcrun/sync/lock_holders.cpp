@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kKindShift = 56;
 
-// glibc's pthread_mutex_t, which its mtx_t is as well, and pthread_rwlock_t: int fields.
+// The owner in glibc's pthread_mutex_t, which is also its mtx_t, and in pthread_rwlock_t: int fields.
 constexpr size_t kMutexOwner = offsetof(pthread_mutex_t, __data.__owner);
 constexpr size_t kWriter = offsetof(pthread_rwlock_t, __data.__cur_writer);
 
@@ -26,7 +26,7 @@ int holder_in(const char* field, bool is_ours) noexcept {
   return holder > 0 ? holder : 0;
 }
 
-// Of a lock that was moved to a line of its own; 0: it was not.
+// Returns the holder of a lock that was moved to a line of its own; 0: it was not moved.
 int holder_in_shadow(const void* lock, LockKind kind) noexcept {
   uint64_t address = 0;
   ShadowLock shadow{};

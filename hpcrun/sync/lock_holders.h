@@ -1,7 +1,8 @@
 #pragma once
-// Who holds the locks that threads wait for, as the locks themselves say: the C library notes in a mutex, and
-// in a read-write lock that is held for writing, the thread that has it. Where a wait closes a circle of such
-// threads, none of them ever goes on. Lock-free; any thread may call anything at any time; async-signal-safe.
+// Determines the holders of locks that threads wait for, from the locks themselves: the C library stores the
+// owner in a mutex, and in a read-write lock that is held for writing. If a wait closes a cycle of such
+// threads, they are deadlocked. Lock-free; all functions may be called from any thread at any time;
+// async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -10,27 +11,28 @@
 
 namespace hpcrun {
 
-// Thread id of who has the lock; 0: nobody, or it is not known. `is_ours`: the calling thread uses the lock,
-// which then is there.
+// Returns the thread id of the holder; 0: no thread, or not known. `is_ours`: the calling thread is using the
+// lock, so its memory exists.
 int holder_of(const void* lock, LockKind kind, bool is_ours) noexcept;
 
-// Constant-initialised; empty.
+// Constant-initialized; empty.
 class LockHolders {
  public:
   static constexpr uint32_t kNoPlace = UINT32_MAX;
 
-  // The thread waits for the lock from now on; its place for end(), or kNoPlace where there are too many.
+  // Records that the thread waits for the lock. Returns the place for end(), or kNoPlace if there are too
+  // many waits.
   uint32_t begin(int thread, const void* lock, LockKind kind) noexcept;
   void end(uint32_t place) noexcept;
 
-  // Calls seen(lock, kind, holder) for each lock of the circle that the thread's own wait closes, if it does.
+  // Calls seen(lock, kind, holder) for each lock of the cycle that the thread's own wait closes, if it does.
   template <typename Seen>
   void if_circle(int thread, const void* lock, LockKind kind, Seen seen) const noexcept {
     if (!is_circle(thread, lock, kind, [](const void*, LockKind, int) {})) return;
     is_circle(thread, lock, kind, seen);
   }
 
-  // The same for each lock that some thread waits for.
+  // The same for each lock that a thread waits for.
   template <typename Seen>
   void for_each(Seen seen) const noexcept {
     for (const Place& place : places_) {
@@ -46,7 +48,7 @@ class LockHolders {
  private:
   struct Place {
     std::atomic<int> thread;       // 0: free
-    std::atomic<uint64_t> waited;  // kind << 56 | address of the lock; 0: not known yet
+    std::atomic<uint64_t> waited;  // kind << 56 | address of the lock; 0: not set yet
   };
   struct Waited {
     const void* lock = nullptr;
@@ -77,8 +79,8 @@ class LockHolders {
   }
 
   Place places_[kPlaces] = {};
-  // A forked child of a process without such waits leaves the places alone: each of their pages costs a
-  // fault.
+  // False in a process without such waits: its forked children then do not touch the places, of which each
+  // page would cost a page fault.
   std::atomic<bool> is_used_{false};
 };
 

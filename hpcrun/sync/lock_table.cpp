@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kModulus = uint64_t{1} << 48;
 
-// a - b, both mod 2^48, of which neither is ahead by 2^47 ns (39 hours of waiting) or more.
+// Returns a - b, both mod 2^48. Neither may be ahead by 2^47 ns (39 hours of waiting) or more.
 int64_t difference(uint64_t a, uint64_t b) noexcept {
   return static_cast<int64_t>((a - b) << 16) >> 16;
 }
@@ -32,7 +32,7 @@ uint64_t WaitedLock::take(uint64_t now) noexcept {
   const uint64_t state = waits_.load(std::memory_order_seq_cst);
   const uint64_t waited = ((state & kThreads) * now - (state >> kTimeShift)) % kModulus;
   uint64_t taken = taken_.load(std::memory_order_relaxed);
-  // Another one may have taken more meanwhile.
+  // Another thread may have taken more meanwhile.
   while (difference(waited, taken) > 0)
     if (taken_.compare_exchange_weak(taken, waited, std::memory_order_relaxed))
       return static_cast<uint64_t>(difference(waited, taken));

@@ -19,18 +19,18 @@ namespace hpcrun {
 
 namespace {
 
-// Frames between the program's and ours: of the library in front of the locks, and of the runtime where it
-// stands in front of that.
+// Maximum number of frames between the program's and ours: of the interposing library, and of the runtime if
+// it interposes on that.
 constexpr uint32_t kMostFramesInside = 16;
-constexpr uint32_t kSearched = 256;  // for others
+constexpr uint32_t kSearched = 256;  // frames searched for others of ours
 
 constinit LockTable table;
 constinit LockHolders holders;
-// Waits that a fork interrupted end in a child that knows nothing of them.
+// Waits that a fork interrupted end in a child that has no record of them.
 std::atomic<uint32_t> generation{0};
 std::atomic<bool> is_on{false};
 
-// Stands still while measuring is paused.
+// Returns the time, without pauses of measuring.
 uint64_t measured_ns() noexcept {
   const uint64_t now = monotonic_ns();
   return now - process_state.file.pause_switch().paused_ns(now);
@@ -50,8 +50,8 @@ bool is_inside(FrameKey frame, const void* caller) noexcept {
          (module == module_of(reinterpret_cast<const void*>(&start_sync)) || module == module_of(caller));
 }
 
-// The path as if the program had called the function itself: without frames of ours, of which there are some
-// further out as well where OpenMP runs its threads' parts of a region.
+// Returns the path as if the program had called the function itself: without our frames. OpenMP's threads
+// have some of these further out as well, where they run their parts of a region.
 Stack path_of_call(const Stack& stack, const void* function, const void* caller) noexcept {
   uint32_t first = 0;
   while (first < std::min(stack.depth, kMostFramesInside) && is_inside(stack.frames[first], caller)) ++first;
@@ -78,8 +78,7 @@ NodeId walk(ThreadState& thread, const ucontext_t& here, const void* function, c
   return node;
 }
 
-// Of the place that this is called from. A busy thread is one in which a handler of the program's interrupted
-// us.
+// Returns the node of the calling code. A thread is busy if a handler of the program interrupted us.
 [[gnu::noinline]] NodeId node_here(ThreadState& thread, const void* function, const void* caller) noexcept {
   if (thread.busy) return kNoNode;
   ucontext_t here;
@@ -95,14 +94,14 @@ NodeId walk(ThreadState& thread, const ucontext_t& here, const void* function, c
   return walk(thread, here, function, caller);
 }
 
-// Where the program's allocations are followed, the file is told of the one that a lock lies in.
+// Records the allocation that contains a lock, if the program's allocations are followed.
 void tell_allocation(const LockSite& site) noexcept {
   if (site.role == LockRole::Wait && is_held(site.kind) &&
       process_state.memory_observer.load(std::memory_order_acquire))
     object_at(site.object);
 }
 
-// The calling thread's; nullptr when there is no room.
+// Returns the calling thread's cell, or nullptr if there is no room.
 LockCell* cell_at(ThreadState& thread, const LockSite& site) noexcept {
   if (thread.busy) return nullptr;
   if (LockCell* const known = thread.sync ? thread.sync->cells.find(site) : nullptr) return known;
@@ -122,7 +121,7 @@ uint64_t address_of(const void* object) noexcept {
   return reinterpret_cast<uint64_t>(object);
 }
 
-// What the file says of who has a lock, from who asked it.
+// Records the holder of a lock, as the calling thread found it.
 void tell_holder(ThreadState& thread, const void* lock, LockKind kind, int holder) noexcept {
   const LockSite site{address_of(lock), thread.index, kRootNode, kind, LockRole::Held};
   if (LockCell* const cell = cell_at(thread, site))
@@ -139,14 +138,14 @@ void close(SyncThread& sync, LockCell* open) noexcept {
   if (sync.open == open) sync.open = nullptr;
 }
 
-// A wait that was left by a jump lay deeper in the stack than one that begins now.
+// Closes a wait that was left by a jump. It was deeper in the stack than one that begins now.
 void close_left(SyncThread& sync, const LockWait& wait) noexcept {
   if (sync.activity == Activity::Works || sync.innermost >= &wait) return;
   close(sync, sync.open);
   enter(sync, Activity::Works);
 }
 
-// The file knows of the wait, should the process end in it.
+// Records the wait in the file, in case the process ends in it.
 void open(ThreadState& thread, LockWait& wait) noexcept {
   SyncThread* const sync = thread.sync;
   if (!sync || wait.node == kNoNode) return;
@@ -193,7 +192,7 @@ void begin(LockWait& wait, const void* caller) noexcept {
   if (thread) open(*thread, wait);
 }
 
-// What was waited since the lock was released is due to who had kept it until then.
+// Charges the wait since the lock was released to the thread that had held it until then.
 void charge_last_holder(ThreadState* thread, const LockWait& wait, WaitedLock& lock, uint64_t now) noexcept {
   const uint64_t ns = lock.take(now);
   const LockHolder holder = lock.last_holder(wait.since_ns);
@@ -242,7 +241,8 @@ void begin_tasks() noexcept {
       "OpenMP's barriers run tasks: from the first task on, waiting at them was not measured.");
 }
 
-// A thread of an OpenMP team ends as it waits for more to do. The thread is busy.
+// Ends the wait of a thread of an OpenMP team that ends while it waits for more work. The thread must be
+// busy.
 void end_with_thread(const ThreadState& thread, SyncThread& sync) noexcept {
   const LockCell open = *sync.open;
   close(sync, sync.open);
@@ -256,7 +256,7 @@ void end_with_thread(const ThreadState& thread, SyncThread& sync) noexcept {
 
 const SyncInterface kInterface{table.waiting(), begin, end, release, begin_tasks};
 
-// The library in front of the locks, which is loaded before the runtime starts.
+// Registered by the interposing library, which is loaded before the runtime starts.
 std::atomic<SyncSwitches*> switches{nullptr};
 
 void start_following() noexcept {
@@ -268,7 +268,7 @@ void start_following() noexcept {
   process_state.work_observer.store(observe_work, std::memory_order_release);
 }
 
-// What measuring has begun for, the library is to do from now on.
+// Tells the library what measuring has begun for.
 void set_switches() noexcept {
   SyncSwitches* const library = switches.load(std::memory_order_acquire);
   if (!library) return;
@@ -328,7 +328,7 @@ void end_sync_thread(ThreadState& thread) noexcept {
 }
 
 void forget_sync() noexcept {
-  forbid_direct_calls(false);  // the parent's session
+  forbid_direct_calls(false);  // belonged to the parent's session
   stop_moving_locks();
   is_on.store(false, std::memory_order_relaxed);
   process_state.work_observer.store(nullptr, std::memory_order_relaxed);

@@ -1,29 +1,29 @@
 #pragma once
-// What the runtime does where a process was asked to follow locks (Config::locks): it charges waiting to the
-// calling contexts that waited, and to those that kept the lock (docs/locks.md). Where locks are to be moved
-// (Config::repairs_locks), it has the library in front of them do so.
+// Follows locks in a process for which this was requested (Config::locks): charges waits to the calling
+// contexts that waited, and to those that held the lock (docs/locks.md). If locks are to be moved
+// (Config::repairs_locks), makes the library that interposes on them do so.
 
 #include "hpcrun/sample/state.h"
 
 namespace hpcrun {
 
-// As measuring begins. Not async-signal-safe.
+// Must be called as measuring begins. Not async-signal-safe.
 void start_sync() noexcept;
 
-// No more locks are moved, in this process and those that are forked from it; those that were stay where they
-// are. True where some would have been.
+// Stops moving locks, in this process and its forked children; moved ones stay where they are. Returns true
+// if locks could have been moved otherwise.
 bool forbid_moving_locks() noexcept;
 
-// Notes who holds the locks for which threads wait as the process ends. Async-signal-safe.
+// Records the holders of locks that threads wait for as the process ends. Async-signal-safe.
 void tell_holders() noexcept;
 
-// Measuring has ended; no thread's part of the file is closed yet.
+// Must be called when measuring has ended, before any thread's part of the file is closed.
 void finish_sync() noexcept;
 
-// The thread's part of the file is about to be closed.
+// Must be called before the thread's part of the file is closed.
 void end_sync_thread(ThreadState& thread) noexcept;
 
-// In a forked child, before it starts on its own.
+// Resets the state in a forked child, before it starts on its own.
 void forget_sync() noexcept;
 
 }  // namespace hpcrun

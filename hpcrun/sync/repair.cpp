@@ -11,7 +11,7 @@ namespace hpcrun {
 
 namespace {
 
-// Each has a record in the file; what is more is counted alone.
+// Each move has a record in the file up to this number; further ones are only counted.
 constexpr uint64_t kMostTold = 1000;
 
 std::atomic<bool> is_moving{false};
@@ -21,7 +21,7 @@ void count(Counter counter) noexcept {
   process_state.file.counter(counter).fetch_add(1, std::memory_order_relaxed);
 }
 
-// Where it lies in an allocation that is known.
+// Finds the site of the allocation that contains the address, if it is known.
 bool find_site(uint64_t address, AllocationSite& out) noexcept {
   FoundAllocation found;
   if (!process_state.memory_observer.load(std::memory_order_acquire) || !heap.map.find(address, found))

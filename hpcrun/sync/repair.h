@@ -1,20 +1,20 @@
 #pragma once
-// What the runtime has to do with locks that get lines of their own (repair/locks): it says whether and at
-// which lines, and writes down what became of them.
+// Decides whether locks may be moved to lines of their own (repair/locks), and at which lines, and records
+// the results.
 
 #include "hpcrun/sync/interface.h"
 
 namespace hpcrun {
 
-// As measuring begins; the configuration is known. Not async-signal-safe.
+// Must be called as measuring begins, with the configuration known. Not async-signal-safe.
 void start_lock_repair() noexcept;
 void end_lock_repair() noexcept;
 
-// For good, and in forked children: a library may take locks behind the back of the one in front of them.
-// True where it had begun.
+// Forbids moving locks permanently, also in forked children: a library may acquire locks without the
+// interposed functions. Returns true if moving had begun.
 bool forbid_lock_repair() noexcept;
 
-// nullptr: locks are to stay where they are.
+// Returns nullptr if locks must stay where they are.
 const LockRepair* lock_repair() noexcept;
 
 }  // namespace hpcrun

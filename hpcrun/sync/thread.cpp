@@ -12,7 +12,7 @@ SyncThread* sync_of(ThreadState& thread) noexcept {
 }
 
 void observe_work(ThreadState& thread, NodeId node, uint64_t ns) noexcept {
-  // What a thread does on its way into a wait is no work that others wait for.
+  // What a thread does on its way into a wait is not work that others wait for.
   if (thread.sync && thread.sync->activity != Activity::Works) return;
   const auto [idle, working] = activities.count(process_state.thread_count.load(std::memory_order_relaxed));
   if (!idle) return;

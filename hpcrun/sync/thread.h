@@ -1,5 +1,5 @@
 #pragma once
-// What the runtime keeps of each thread where locks are followed, and what it writes down of it.
+// Holds the state of each thread if locks are followed, and records its samples.
 
 #include "hpcrun/cct/lock_cells.h"
 #include "hpcrun/sample/state.h"
@@ -10,22 +10,22 @@ namespace hpcrun {
 
 extern constinit Activities activities;
 
-// Zeroed memory is a valid empty one but for the cells.
+// Zeroed memory is a valid empty state, except for `cells`.
 struct SyncThread {
   LockCells cells;
   KnownStacks stacks;
   NodeId nodes[KnownStacks::kEntries];
   Activity activity;
-  LockCell* open;         // tells the file of the wait that the thread is in; nullptr: there is none
-  const void* innermost;  // that wait, for whose address it is
+  LockCell* open;         // records the wait that the thread is in; nullptr: none
+  const void* innermost;  // address of that LockWait
 };
 
-// Made at the first call; nullptr when there is no memory. The thread is busy. Async-signal-safe, as is what
-// follows.
+// Returns the thread's state, created at the first call, or nullptr if there is no memory. The thread must be
+// busy. Async-signal-safe, as is the next function.
 SyncThread* sync_of(ThreadState& thread) noexcept;
 
-// A sample of CPU time, in the handler: charges the node with what the idle threads could have done in these
-// ns.
+// Handles a sample of CPU time, in the handler: charges the node with what idle threads could have done in
+// these ns.
 void observe_work(ThreadState& thread, NodeId node, uint64_t ns) noexcept;
 
 }  // namespace hpcrun

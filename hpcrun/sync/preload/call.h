@@ -1,6 +1,6 @@
 #pragma once
-// What the functions in front of the C library's have in common: how they find these, and how they tell the
-// runtime of a wait. Async-signal-safe after the library was loaded.
+// Common part of the functions that interpose on the C library's: how they find these, and how they report
+// waits to the runtime. Async-signal-safe once the library is loaded.
 
 #include <errno.h>
 #include <time.h>
@@ -13,21 +13,22 @@
 
 namespace hpcrun {
 
-// The runtime's from when this library is loaded on; what others' constructors do before is not seen.
+// Registered with the runtime when this library is loaded. Waits in other libraries' earlier constructors are
+// not recorded.
 extern constinit SyncSwitches sync_switches;
 
-// nullptr: waiting is not measured.
+// Returns nullptr if waiting is not measured.
 inline const SyncInterface* followed() noexcept {
   return sync_switches.followed.load(std::memory_order_relaxed);
 }
 
-void sync_library_code() noexcept;  // never called: code of this library
+void sync_library_code() noexcept;  // never called: an address in this library's code
 
 inline const void* this_library() noexcept {
   return reinterpret_cast<const void*>(&sync_library_code);
 }
 
-// Is anybody waiting at the lock's place?
+// True if a thread waits at the lock's place.
 inline bool is_waited_for(const void* lock) noexcept {
   const SyncInterface* const sync = followed();
   return sync && sync->waiting[lock_place(lock)].load(std::memory_order_seq_cst) != 0;
@@ -45,7 +46,7 @@ class Waiting {
     wait_.in_team = in_team;
     sync_->begin(wait_, this_library());
   }
-  // LockWait's end, in SyncInterface.
+  // See SyncInterface::end.
   void end(bool has_it, bool counts) noexcept {
     if (sync_) sync_->end(wait_, has_it, counts);
   }
@@ -61,8 +62,8 @@ class Waiting {
   if (const SyncInterface* const sync = followed()) sync->release(lock, kind, function, this_library());
 }
 
-// The C library looks at these before it looks whether the lock is free: only where they are valid may that
-// be asked first.
+// True if a timeout is valid. The C library checks that before it checks whether the lock is free: only with
+// a valid timeout may the lock be tried first.
 inline bool is_valid(const timespec* until, clockid_t clock = CLOCK_REALTIME) noexcept {
   return until->tv_nsec >= 0 && until->tv_nsec < 1'000'000'000 &&
          (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC);

@@ -6,7 +6,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 
-// Null if libhpcrun-isolate.so is not loaded.
+// nullptr if libhpcrun-isolate.so is not loaded.
 extern "C" const void* hpcrun_isolate_behind(const char* name) noexcept __attribute__((weak));
 
 namespace hpcrun {
@@ -29,7 +29,7 @@ const void* module_of(const void* code) noexcept {
   return code && dladdr(code, &info) ? info.dli_fbase : nullptr;
 }
 
-// libhpcrun-isolate.so comes after this library, and returns the function that comes after its own.
+// Returns the function after libhpcrun-isolate.so's, if that library comes next.
 const void* behind_ours(const char* name, const void* behind) noexcept {
   const bool is_there = hpcrun_isolate_behind != nullptr;
   return is_there && module_of(reinterpret_cast<const void*>(hpcrun_isolate_behind)) == module_of(behind)
@@ -37,7 +37,7 @@ const void* behind_ours(const char* name, const void* behind) noexcept {
              : behind;
 }
 
-// Not of another library that stands in front of the C library's, to see every lock.
+// False if another library interposes on the C library's functions, to observe every lock.
 bool are_of_c_library() noexcept {
   const void* const c_library = module_of(reinterpret_cast<const void*>(gnu_get_libc_version));
 #define HPCRUN_IS_OF_C_LIBRARY(name) (module_of(behind_ours(#name, HPCRUN_FUNCTION(name))) == c_library)
@@ -64,7 +64,7 @@ bool knows_mutexes() noexcept {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   if (!is(mutex.__data, 0, 0, 0)) return false;
   HPCRUN_BEHIND(pthread_mutex_lock)(&mutex);
-  const bool is_taken = is(mutex.__data, 1, self, 1);  // not where locks are elided, which changes their kind
+  const bool is_taken = is(mutex.__data, 1, self, 1);  // false if locks are elided, which changes their kind
   HPCRUN_BEHIND(pthread_mutex_unlock)(&mutex);
   return is_taken && is(mutex.__data, 0, 0, 0);
 }

@@ -1,12 +1,11 @@
 #pragma once
-// The direct way to take a mutex that is free and to release one for which nobody waits: what the C library
-// does with its fields is done here, without a call of it. Standing in front of its locks then costs a
-// program next to nothing where nothing is measured (tests/bench/lone_cost). Only for mutexes of the kind
-// that programs get where they ask for no other, and only where the C library's were seen to be made as this
-// file has it, and nobody else stands in front of them; all else goes on to the C library.
+// Locks a free mutex and unlocks one without waiters directly: changes its fields as the C library does,
+// without calling it. Thus interposing on locks costs a program next to nothing while nothing is measured
+// (tests/bench/lone_cost). Only for mutexes of the default kind, if the C library's layout was found to be
+// the one in this file, and no other library interposes on them. All other cases are passed to the C library.
 //
-// glibc 2.18 and later, nptl/pthread_mutex_lock.c: __lock is 0, 1, or 2 where a thread may sleep in futex(2);
-// __owner the number of the thread, and __nusers counts it.
+// glibc 2.18 and later, nptl/pthread_mutex_lock.c: __lock is 0, 1, or 2 if a thread may be waiting in
+// futex(2). __owner is the number of the thread that holds it, and __nusers counts that thread.
 
 #include <pthread.h>
 #include <sys/single_threaded.h>
@@ -18,22 +17,22 @@
 
 namespace hpcrun {
 
-// Of the calling thread: how many calls it is in here, which handlers may ask for (SyncSwitches).
+// Number of direct calls that the calling thread is in. Handlers may read it (SyncSwitches).
 extern thread_local constinit uint32_t direct_calls __attribute__((tls_model("initial-exec")));
 ptrdiff_t direct_calls_at() noexcept;
 
-// Whether mutexes are as described. Not async-signal-safe; as the library is loaded.
+// True if mutexes have the layout described. Not async-signal-safe; must be called as the library is loaded.
 bool knows_mutexes() noexcept;
 
-// Where the C library has the calling thread's number: in its own struct, which threads that became processes
-// keep. knows_mutexes() has looked.
+// Returns the calling thread's number from the C library's thread structure, which converted threads keep.
+// knows_mutexes() has checked the offset.
 inline int number_of_thread() noexcept {
   int number;
   asm("movl %%fs:720, %0" : "=r"(number));
   return number;
 }
 
-// What was before is kept, not counted back: calls that follow each other fast would wait for each other's
+// Restores the previous count instead of decrementing: calls in quick succession would wait for each other's
 // counting, which goes through memory.
 class DirectCall {
  public:
@@ -54,7 +53,7 @@ class DirectCall {
 };
 
 inline bool is_ordinary(const __pthread_mutex_s& mutex) noexcept {
-  constexpr int kNeverElided = 512;  // __kind of one whose attributes say that it is ordinary
+  constexpr int kNeverElided = 512;  // in __kind, if the attributes request the default kind
   return (mutex.__kind & ~kNeverElided) == 0;
 }
 
@@ -63,21 +62,22 @@ inline bool change_word(int& word, int from, int to, int order) noexcept {
 }
 
 enum class Taken : uint8_t {
-  No,  // nothing has happened: the C library is to be asked
+  No,  // nothing was changed: call the C library
   Yes,
-  // What the thread that had it before wrote may not be in common memory yet: it is to be released, and taken
-  // again on the detour that began meanwhile.
+  // Memory written by the previous holder may not be common yet. The mutex must be unlocked, and locked again
+  // by the detour that began meanwhile.
   Once,
 };
 
-// In a process with one thread nobody else changes a mutex, as the C library has it too; nobody waits for one
-// whose waits were to be measured, and no session begins, for which calls would have to be counted.
+// True in a process with one thread. No other thread changes a mutex then, which the C library relies on too.
+// No thread waits for one whose waits are to be measured, and no session begins that would need calls to be
+// counted.
 inline bool is_lone() noexcept {
   return __libc_single_threaded &&
          (sync_switches.detours.load(std::memory_order_relaxed) & ~uint32_t{kFollowed}) == 0;
 }
 
-// Of a mutex that was not moved, in such a process. False: nothing has happened.
+// Lock and unlock a mutex that was not moved, in such a process. Return false if they changed nothing.
 inline bool take_alone(pthread_mutex_t* mutex) noexcept {
   __pthread_mutex_s& fields = mutex->__data;
   if (!is_ordinary(fields) || fields.__lock != 0) [[unlikely]]
@@ -97,7 +97,7 @@ inline bool release_alone(pthread_mutex_t* mutex) noexcept {
   return true;
 }
 
-// Of the mutex in this very place.
+// Lock and unlock the mutex at this very address.
 inline Taken take_directly(pthread_mutex_t* mutex) noexcept {
   const DirectCall call;
   if (!call.is_allowed()) [[unlikely]]
@@ -117,13 +117,13 @@ inline bool release_directly(pthread_mutex_t* mutex) noexcept {
   __pthread_mutex_s& fields = mutex->__data;
   if (!is_ordinary(fields)) [[unlikely]]
     return false;
-  // Not looked at first: a load behind the instruction that took the lock waits for it (2 ns a pair).
+  // Not loaded before: a load after the locking instruction waits for it (2 ns per pair).
   const int owner = fields.__owner;
   fields.__owner = 0;
   --fields.__nusers;
   if (change_word(fields.__lock, 1, 0, __ATOMIC_RELEASE)) [[likely]]
     return true;
-  fields.__owner = owner;  // somebody has begun to wait
+  fields.__owner = owner;  // a thread has begun to wait
   ++fields.__nusers;
   return false;
 }

@@ -1,6 +1,6 @@
-// libhpcrun-sync.so: in front of the C library's locks, spin locks here. Where waiting is measured each is
-// asked for without waiting first, as mutexes are (mutexes.cpp). They are never moved: there is no room for
-// the way.
+// libhpcrun-sync.so: interposes on the C library's locks; this file, on spin locks. While waiting is
+// measured, each lock is tried first without waiting, as mutexes are (mutexes.cpp). Spin locks are never
+// moved: they have no room for the address.
 
 #include <pthread.h>
 

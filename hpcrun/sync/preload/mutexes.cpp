@@ -1,21 +1,21 @@
-// In front of the C library's mutexes, which its C11 functions have as well. Those that are free are taken
-// and released directly (direct_mutex.h), unless there is a detour: where waiting is measured each is asked
-// for without waiting first; only where that fails is there something to measure. The functions that ask do
-// what those that wait do where these need not wait, errors included (glibc 2.36 and before); what they
-// refuse goes to those that wait. A mutex that was moved (repair/locks/move.h) is told of as if it were where
-// it was made.
+// Interposes on the C library's mutexes, which are also those of its C11 functions. Free mutexes are locked
+// and unlocked directly (direct_mutex.h), unless there is a detour. While waiting is measured, each is tried
+// first, and only a failure is measured. If they need not wait, the try functions do the same as the waiting
+// ones, errors included (glibc 2.36 and before); what they refuse is passed to the waiting ones. A mutex that
+// was moved (repair/locks/move.h) is reported under its original address.
 //
-// What else in the C library (glibc 2.36) gets a program's mutex:
-// - pthread_cond_*wait(), cnd_*wait(): in waits.cpp. Conditions of before 2.3.2, which 64-bit programs of
-//   before 2003 have, are not known to us at all.
-// - pthread_mutex_init(), mtx_init(): clear all fields: what they make was not moved.
-// - pthread_mutex_consistent(), pthread_mutex_{get,set}prioceiling(): look at the kind and refuse what may be
-//   moved.
+// Other functions of the C library (glibc 2.36) that access a program's mutex:
+// - pthread_cond_*wait(), cnd_*wait(): in waits.cpp. Conditions from before 2.3.2, in 64-bit programs built
+//   before 2003, are not supported at all.
+// - pthread_mutex_init(), mtx_init(): clear all fields: a new mutex has not been moved.
+// - pthread_mutex_consistent(), pthread_mutex_{get,set}prioceiling(): check the kind, and refuse mutexes that
+//   may be moved.
 // - __pthread_mutex_{lock,trylock,unlock,destroy}(): other names, for libraries built with 2.33 and before.
-// Not a program's are its own mutexes, of FILEs, pthread_once(), pthread_atfork(), the loader and so on:
-// these it takes by calls of its own, so that none of them ever passes here to be moved. Out of our sight are
-// functions that a program looks up in the C library itself, by dlsym() with its handle or by
-// dlopen(RTLD_DEEPBIND): at the first of the latter the runtime has no more mutexes moved.
+// The C library's own mutexes, of FILEs, pthread_once(), pthread_atfork(), the loader and so on, are not the
+// program's. It locks them with internal calls, so none of them ever passes through here to be moved.
+// Functions that a program looks up in the C library itself, by dlsym() with its handle or by
+// dlopen(RTLD_DEEPBIND), are not observed. At the first dlopen(RTLD_DEEPBIND), the runtime stops moving
+// mutexes.
 
 #include <pthread.h>
 #include <sys/single_threaded.h>
@@ -56,12 +56,11 @@ mtx_t* c11_mutex_in(pthread_mutex_t* mutex) {
   return reinterpret_cast<mtx_t*>(mutex);
 }
 
-// Of the mutex wherever it is. wait() is what the program asked for, function() its code.
+// Locks the mutex wherever it is. wait() is the call that the program made, function() its code.
 template <typename Function, typename Wait>
 [[gnu::noinline]] int take_measured(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
   return take_mutex(mutex, sync_switches, release_in_place, [=](pthread_mutex_t* place) {
-    // With one thread the C library takes a free lock without an atomic instruction, but not when it is
-    // asked.
+    // With one thread, the C library locks a free mutex without an atomic instruction, but not in trylock.
     if (__libc_single_threaded && place->__data.__lock == 0) return wait(place);
     if (may_ask) [[likely]] {
       const int error = HPCRUN_BEHIND(pthread_mutex_trylock)(place);
@@ -74,13 +73,13 @@ template <typename Function, typename Wait>
 
 template <typename Function, typename Wait>
 int take(pthread_mutex_t* mutex, Function function, bool may_ask, Wait wait) {
-  // With one thread the C library takes a free lock without an atomic instruction, but not when it is asked.
+  // With one thread, the C library locks a free mutex without an atomic instruction, but not in trylock.
   const bool is_free = __libc_single_threaded && mutex->__data.__lock == 0;
   if (followed() && !is_free) return take_measured(mutex, function, may_ask, wait);
   return take_mutex(mutex, sync_switches, release_in_place, wait);
 }
 
-// The C11 functions have results of their own.
+// The C11 functions have different results.
 template <typename Function, typename Wait>
 int take_c11(mtx_t* mutex, Function function, bool may_ask, Wait wait) {
   return take_mutex(mutex_in(mutex), sync_switches, release_in_place, [=](pthread_mutex_t* place) {
@@ -102,14 +101,14 @@ void tell_if_waited_for(const void* mutex, Function function) {
 
 #define HPCRUN_FUNCTION_LATER(name) [] { return HPCRUN_FUNCTION(name); }
 
-// No line is known whose locks are to be moved.
+// True if no line is known whose locks are to be moved.
 bool moves_nothing() {
   const LockRepair* const repair = sync_switches.repair.load(std::memory_order_relaxed);
   return !repair || repair->lines->is_empty();
 }
 
-// Of calls that take the mutex, or say that they did not, by 0 or something else. Those behind the direct way
-// lie apart, so that it needs no registers for them.
+// Settles a mutex after a call that locked it (0) or did not (any other result). The functions after the
+// direct path are separate, so that it needs no registers for them.
 template <int (*Call)(pthread_mutex_t*)>
 [[gnu::noinline]] int settle(pthread_mutex_t* mutex) {
   return settle_mutex(mutex, sync_switches, release_in_place, Call);
@@ -136,8 +135,8 @@ int lock_in_place(pthread_mutex_t* mutex) {
 int try_in_place(pthread_mutex_t* mutex) {
   return HPCRUN_BEHIND(pthread_mutex_trylock)(mutex);
 }
-// Of a process with one thread, as long as nothing is wanted of its locks: a mutex that was not moved is the
-// C library's.
+// True in a process with one thread, as long as its locks are neither measured nor repaired: a mutex that was
+// not moved is left to the C library.
 bool is_left_alone(const pthread_mutex_t* mutex) {
   return __libc_single_threaded && !followed() && !shadow_address(mutex) && moves_nothing();
 }

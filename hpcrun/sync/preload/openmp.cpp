@@ -1,7 +1,7 @@
-// In front of the functions of OpenMP's runtime that GCC's compiled code calls: threads of a team wait in
-// them by system calls of the runtime's own (libgomp). Barriers, critical sections and locks are followed
-// where they are called; the end of a parallel region by what each thread calls there: it waits from when its
-// part is done until it has another one.
+// Interposes on the functions of OpenMP's runtime that code compiled by GCC calls: threads of a team wait in
+// them, by system calls of the runtime's own (libgomp). Barriers, critical sections and locks are followed at
+// their calls. The end of a parallel region is followed by the function that each thread executes in it: a
+// thread waits from the end of its part until it gets another one.
 
 #include "hpcrun/guest/module_function.h"
 #include "hpcrun/sync/preload/call.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr bool kInTeam = true;
 
-// The wait of a thread whose part of a region is done. The main thread's ends with the region.
+// The wait of a thread whose part of a region has ended. The main thread's ends with the region.
 thread_local constinit LockWait team_wait __attribute__((tls_model("initial-exec")));
 
 void end_team_wait() noexcept {
@@ -35,7 +35,7 @@ void end_team_wait() noexcept {
   sync->begin(team_wait, this_library());
 }
 
-// What a thread of the team does in a region.
+// The part of a region that a thread of the team executes.
 struct Part {
   void (*function)(void*);
   void* data;
@@ -48,7 +48,7 @@ void do_part(void* raw) {
   begin_team_wait(reinterpret_cast<const void*>(part.function));
 }
 
-// A region's functions get what each thread calls as their first two arguments.
+// Runs a region. Its function receives the part of each thread as the first two arguments.
 template <typename Function, typename... More>
 auto in_region(Function* function, void (*part)(void*), void* data, More... more) {
   using Result = decltype(function(part, data, more...));
@@ -82,8 +82,8 @@ template <typename Call>
   }
 }
 
-// How many threads are in critical sections of a place, or wait for them: these cannot be asked for without
-// waiting. One count may be of several.
+// Number of threads that are in critical sections of a place, or wait for them: sections cannot be tried
+// without waiting. Several sections may share a count.
 std::atomic<uint32_t> inside[kLockPlaces];
 
 template <typename Call>
@@ -118,7 +118,7 @@ void take_lock(const void* lock, const void* function, Ask ask, Wait wait_for) {
   wait.end(true, true);
 }
 
-// Tasks run in waits from now on.
+// Records that waits run tasks from now on.
 void note_tasks() noexcept {
   if (const SyncInterface* const sync = followed()) sync->begin_tasks();
 }
@@ -131,7 +131,8 @@ const void* unnamed_section() noexcept {
 
 }  // namespace hpcrun
 
-// HPCRUN_RUNTIME(result, name, types of arguments): the runtime's, as RUNTIME_OF(name) of the caller.
+// HPCRUN_RUNTIME(result, name, types of arguments): declares the runtime's function, available as
+// HPCRUN_RUNTIME_OF(name) for the caller.
 #define HPCRUN_RUNTIME(result, name, ...)             \
   using hpcrun_type_##name = result(__VA_ARGS__);     \
   static constinit ModuleFunction hpcrun_of_##name { \
@@ -182,7 +183,7 @@ HPCRUN_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime);
 HPCRUN_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime);
 HPCRUN_PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime);
 
-// With a barrier in them.
+// Functions that contain a barrier.
 #define HPCRUN_BARRIER(result, name)                                      \
   HPCRUN_RUNTIME(result, name);                                           \
   HPCRUN_EXPORT result name() {                                           \
@@ -218,7 +219,7 @@ HPCRUN_EXPORT void GOMP_critical_name_end(void** name) {
   leave_section(name, HPCRUN_CODE(function), [=] { function(name); });
 }
 
-// Older compilers pass less, and older runtimes take less.
+// Older compilers pass fewer arguments, and older runtimes take fewer.
 HPCRUN_RUNTIME(void, GOMP_task, hpcrun_part, void*, void (*)(void*, void*), long, long, bool, unsigned,
                void**, int, void*);
 HPCRUN_EXPORT void GOMP_task(hpcrun_part task, void* data, void (*copy)(void*, void*), long bytes,
@@ -243,7 +244,7 @@ HPCRUN_EXPORT void GOMP_task(hpcrun_part task, void* data, void (*copy)(void*, v
 HPCRUN_TASK_LOOP(GOMP_taskloop, long);
 HPCRUN_TASK_LOOP(GOMP_taskloop_ull, unsigned long long);
 
-// The functions of omp.h that take a lock, ask for it, and release it.
+// The functions of omp.h that acquire a lock, try it, and release it.
 #define HPCRUN_OMP_LOCK(set, test, unset)                                                          \
   HPCRUN_RUNTIME(void, set, void*);                                                                \
   HPCRUN_RUNTIME(int, test, void*);                                                                \

@@ -1,10 +1,10 @@
-// In front of the C library's read-write locks. Where waiting is measured each is asked for without waiting
-// first, as mutexes are (mutexes.cpp). A lock that was moved (repair/locks/move_read_write.h) is told of as
-// if it were where it was made.
+// Interposes on the C library's read-write locks. While waiting is measured, each is tried first without
+// waiting, as mutexes are (mutexes.cpp). A lock that was moved (repair/locks/move_read_write.h) is reported
+// under its original address.
 //
-// What else in the C library (glibc 2.36) gets a program's lock of this kind: pthread_rwlock_init(), which
-// clears all fields, so that what it makes was not moved, and other names, for libraries built with 2.33 and
-// before.
+// Other functions of the C library (glibc 2.36) that access a program's lock of this kind:
+// pthread_rwlock_init(), which clears all fields, so that a new lock has not been moved, and other names, for
+// libraries built with 2.33 and before.
 
 #include <pthread.h>
 
@@ -42,7 +42,7 @@ int destroy_in_place(pthread_rwlock_t* lock) {
 
 constexpr ReadWriteCalls kInPlace{ask_to_write, unlock_in_place};
 
-// Of the lock wherever it is: `place`. wait() is what the program asked for, function() its code.
+// Locks it wherever it is: `place`. wait() is the call that the program made, function() its code.
 template <typename Function, typename Wait>
 int take_at(pthread_rwlock_t* lock, pthread_rwlock_t* place, int (*ask)(pthread_rwlock_t*), bool may_ask,
             Function function, Wait wait) {

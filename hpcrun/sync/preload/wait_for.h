@@ -1,5 +1,5 @@
 #pragma once
-// Waits for locks of which it is known that they are not free, as calls of the C library end them.
+// Waits for locks that are known not to be free, and evaluates the results of the C library's calls.
 
 #include <errno.h>
 #include <threads.h>
@@ -8,12 +8,12 @@
 
 namespace hpcrun {
 
-// Did the thread come to have the lock?
+// True if the thread acquired the lock.
 inline bool has_lock(int error) noexcept {
   return error == 0 || error == EOWNERDEAD;
 }
 
-// EDEADLK, EINVAL and their like come at once.
+// False for EDEADLK, EINVAL and similar errors, which are returned at once.
 inline bool has_waited(int error) noexcept {
   return has_lock(error) || error == ETIMEDOUT || error == ENOTRECOVERABLE;
 }
@@ -26,7 +26,7 @@ template <typename Call>
   return error;
 }
 
-// The C11 functions have results of their own.
+// The C11 functions have different results.
 template <typename Call>
 [[gnu::noinline]] int wait_for_c11(const void* lock, const void* function, Call call) noexcept {
   Waiting wait(LockKind::Mutex, lock, function);

@@ -1,5 +1,5 @@
-// In front of the calls in which threads wait for each other without a lock: conditions, semaphores,
-// barriers, ends of threads. Most are cancellation points, whether they wait or not.
+// Interposes on calls in which threads wait for each other without a lock: conditions, semaphores, barriers,
+// ends of threads. Most are cancellation points, whether they wait or not.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -46,19 +46,19 @@ int release_in_place(pthread_mutex_t* mutex) {
   return HPCRUN_BEHIND(pthread_mutex_unlock)(mutex);
 }
 
-// wait(mutex or shadow) waits in the C library, which gives the thread back what it got, also before the
-// cleanup of a thread that is cancelled. `timed_out`: the result of a wait that was in vain.
+// Waits with a mutex. wait(mutex or shadow) waits in the C library, which locks the same mutex again, also
+// before the cleanup of a thread that is cancelled. `timed_out`: the result of a wait that failed.
 template <typename Wait>
 int wait_with(pthread_mutex_t* mutex, int timed_out, Wait wait) {
   if (pthread_mutex_t* const shadow = moved_to(mutex)) return wait(shadow);
   const auto settle = [=] { settle_mutex(mutex, sync_switches, release_in_place, take_in_place); };
   const int result = unless_cancelled([=] { return wait(mutex); }, settle);
-  // Of the others none has waited: the mutex is as it was.
+  // With any other result, the call has not waited: the mutex is unchanged.
   if (result == 0 || result == timed_out) settle();
   return result;
 }
 
-// The mutex is released meanwhile.
+// Waits for a condition; the mutex is released meanwhile.
 template <typename Call>
 int wait_for_condition(const void* condition, pthread_mutex_t* mutex, const void* function, int timed_out,
                        Call call) {
@@ -66,7 +66,8 @@ int wait_for_condition(const void* condition, pthread_mutex_t* mutex, const void
   return blocked(LockKind::Condition, condition, function, [=] { return wait_with(mutex, timed_out, call); });
 }
 
-// True where the semaphore was had without waiting. sem_wait() and its like act on a cancellation then, too.
+// True if the semaphore was acquired without waiting. sem_wait() and similar functions act on a cancellation
+// even then.
 bool had_without_waiting(sem_t* semaphore) {
   if (!followed()) return false;
   pthread_testcancel();
@@ -97,7 +98,7 @@ HPCRUN_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mute
                             });
 }
 
-// A mtx_t is a pthread_mutex_t by another name.
+// A mtx_t is a pthread_mutex_t under another name.
 HPCRUN_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
   return wait_for_condition(condition, reinterpret_cast<pthread_mutex_t*>(mutex), HPCRUN_FUNCTION(cnd_wait),
                             thrd_timedout, [=](pthread_mutex_t* place) {
@@ -135,7 +136,7 @@ HPCRUN_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   return result;
 }
 
-// What is joined is told by where that is done.
+// Joins are distinguished by their calling context.
 HPCRUN_EXPORT int pthread_join(pthread_t thread, void** value) {
   return blocked(LockKind::Join, nullptr, HPCRUN_FUNCTION(pthread_join),
                  [=] { return HPCRUN_BEHIND(pthread_join)(thread, value); });
