@@ -1,7 +1,7 @@
-// libhpcrun-mpi.so: in front of MPI_Init, where a launcher has not told which of how many ranks a process is:
-// MPI itself is asked, when it knows. Only `prof run` of such ranks preloads it (prof/ranks/parallel_job.h).
-// What MPI_COMM_WORLD is depends on the library: of Open MPI a variable, of MPICH and what has its ABI
-// (https://www.mpich.org/abi/) a number. Other libraries are not asked.
+// libhpcrun-mpi.so: interposes on MPI_Init if the launcher does not give the rank and the number of ranks,
+// and asks MPI once it is initialized. Only `prof run` of such ranks preloads it (prof/parallel_job.h).
+// MPI_COMM_WORLD depends on the library: a variable in Open MPI, a number in MPICH and libraries with its ABI
+// (https://www.mpich.org/abi/). Other libraries are not asked.
 
 #include <link.h>
 #include <string.h>
@@ -14,12 +14,12 @@ using namespace hpcrun;
 
 namespace {
 
-// The names of the files that are loaded: while they are listed nothing may be opened.
+// Names of the loaded files. They are copied, because nothing may be opened while they are listed.
 class LoadedFiles {
  public:
   LoadedFiles() noexcept { dl_iterate_phdr(add, this); }
 
-  // use(name) until that is true.
+  // Calls use(name) for each until it returns true.
   template <typename Use>
   void until(Use use) const noexcept {
     for (size_t at = 0; at < used_; at += strlen(names_ + at) + 1)
@@ -53,8 +53,8 @@ void* symbol_in(const char* file, const char* name) noexcept {
   return found;
 }
 
-// A function of the MPI library that the caller's library has, or, where it came by a jump from one that
-// nobody knows any more, of the first library that has one.
+// Finds a function of the MPI library in the scope of the caller's library. If the caller entered by a jump
+// and is not known, finds it in the first library that has it.
 class MpiFunction {
  public:
   constexpr explicit MpiFunction(const char* name) : name_(name), function_(name) {}
@@ -90,7 +90,7 @@ bool has_abi_of_mpich(const char* version) noexcept {
   return false;
 }
 
-// Where a program names the variable it lies in the program, and not in the library (copy relocation).
+// If a program refers to the variable, it is in the program and not in the library (copy relocation).
 void* world_of_open_mpi(const char* file) noexcept {
   constexpr char kName[] = "ompi_mpi_comm_world";
   if (void* const found = dlsym(RTLD_DEFAULT, kName)) return found;
@@ -98,7 +98,8 @@ void* world_of_open_mpi(const char* file) noexcept {
   return symbol_in(file, kName);
 }
 
-// nullptr: not known. Of the standard's own binary interface (libmpi_abi.so) it is another number.
+// Returns MPI_COMM_WORLD, or nullptr if it is not known. The standard's own binary interface (libmpi_abi.so)
+// has another number.
 void* world_of(const char* version, const void* function) noexcept {
   Dl_info library;
   if (!dladdr(function, &library) || !library.dli_fname || strstr(library.dli_fname, "mpi_abi"))
@@ -122,7 +123,7 @@ void ask(const void* caller) noexcept {
   if (rank >= 0 && rank < ranks) hpcrun_set_rank(rank, ranks);
 }
 
-// MPI_ERR_OTHER, of a library that is not there: nobody can have called what nothing defines.
+// MPI_ERR_OTHER, if the library does not exist: no caller can have linked against it.
 constexpr int kNoLibrary = 15;
 
 template <typename... Arguments>
@@ -133,7 +134,7 @@ int initialise(MpiFunction& function, const void* caller, Arguments... arguments
   return result;
 }
 
-// The result is the last argument, which may be left out.
+// The result is the last argument, which may be omitted.
 template <typename... Arguments>
 void initialise_fortran(MpiFunction& function, const void* caller, int* error, Arguments... arguments) {
   const auto behind = reinterpret_cast<void (*)(Arguments...)>(function.get(caller));
@@ -161,7 +162,7 @@ void initialise_fortran(MpiFunction& function, const void* caller, int* error, A
 HPCRUN_INITIALISES(MPI_Init, (int* count, char*** words), count, words);
 HPCRUN_INITIALISES(MPI_Init_thread, (int* count, char*** words, int required, int* provided), count, words,
                    required, provided);
-// As gfortran, flang and ifort call them.
+// Names as called by gfortran, flang and ifort.
 HPCRUN_FORTRAN_INITIALISES(mpi_init_, (int* error), error);
 HPCRUN_FORTRAN_INITIALISES(mpi_init_f08_, (int* error), error);
 HPCRUN_FORTRAN_INITIALISES(mpi_init_thread_, (int* required, int* provided, int* error), required, provided,

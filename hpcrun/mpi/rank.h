@@ -1,8 +1,8 @@
 #pragma once
-// What the library that stands in front of MPI_Init tells the runtime.
+// Passes the rank from the library that interposes on MPI_Init to the runtime.
 
 #include <cstdint>
 
-// The runtime exports it: which of so many ranks the process is, as MPI says; 0 <= rank < ranks. Where its
-// launcher has told the rank, that stands. Async-signal-safe.
+// Sets the rank and the number of ranks, as MPI reports them; 0 <= rank < ranks. Does not change a rank that
+// the launcher gave. Exported by the runtime. Async-signal-safe.
 extern "C" void hpcrun_set_rank(int32_t rank, int32_t ranks) noexcept __attribute__((weak));
