@@ -12,7 +12,7 @@ namespace hpcrun {
 
 struct AccessRecord {
   uint64_t time_ns;    // CLOCK_MONOTONIC
-  uint64_t weight_ns;  // CPU time since the sample before, that this one stands for; 0: not a sample
+  uint64_t weight_ns;  // CPU time since the previous sample, which this one represents; 0: not a sample
   uint64_t address;    // below 2^63, as are all addresses of a program
   uint64_t bytes;
   uint64_t bits;    // kAccess...

@@ -6,7 +6,7 @@
 // kernel's clocks, the device uses that clock, and the difference is exact. Otherwise the middle of recent
 // brackets is used; these are some microseconds wide.
 //
-// Not thread-safe. Takes no locks and allocates nothing.
+// Not thread-safe. Depends on neither OpenCL nor CUPTI.
 
 #include <cstdint>
 

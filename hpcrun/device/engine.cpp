@@ -81,7 +81,7 @@ Task* submit_at_once(ThreadState& thread, const ucontext_t& here, QueueIndex que
                                         });
 }
 
-// Tells other processes if there is no work left.
+// Informs other processes if there is no work left.
 void tell_others(DeviceIndex device) noexcept {
   if (engine.schedule.under_way(device)) return;
   engine.shared[device].end_work(engine.schedule.last_end(device));

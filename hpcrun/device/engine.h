@@ -58,7 +58,8 @@ struct Launch {
 // Returns the launch of a task that is under way; otherwise the queue is kNoQueue.
 Launch launch_of(const Task* task) noexcept;
 
-// Of the tasks of other queues that a task waited for by events, the one that ended last.
+// The awaited task: among the tasks of other queues that a task waited for by events, the one that ended
+// last.
 struct AwaitedTask {
   Launch launch;
   uint64_t end_ns = 0;  // in CLOCK_MONOTONIC

@@ -41,7 +41,7 @@ struct EngineState {
   uint16_t queue_count = 0;
   uint64_t pauses_over = 0;  // ns of the ended pauses that are taken into account
   bool event_metrics_announced = false;
-  // Of completed tasks, the number whose launch context was found without a walk.
+  // Number of completed tasks whose launch context was found without a walk.
   uint64_t known_contexts[kMostDevices] = {};
   bool ended = false;
 };

@@ -104,8 +104,8 @@ Task* Schedule::submit_part(const Task& launch, TaskKind kind) noexcept {
   return task;
 }
 
-// Returns false if nothing is under way: other processes must then be told of work, which only the one caller
-// can do.
+// Returns false if nothing is under way: the work must then be announced to other processes, which only the
+// one caller can do.
 bool Schedule::add_to_those_under_way(Device& device) noexcept {
   uint32_t count = device.under_way.load(std::memory_order_relaxed);
   while (count)

@@ -1,8 +1,9 @@
 #pragma once
-// Combines what the devices of a process did with the waits of its threads, and blames both: tasks for the
-// time that threads waited, and calling contexts for the time that devices were idle (Chabbi's thesis,
-// section 2.6). Tasks are known once they have completed, in any order and with any delay. Therefore waits
-// and the pieces of threads' time are kept until all tasks submitted before their end are known.
+// Combines what the devices of a process did with the waits of its threads, and assigns blame both ways.
+// Tasks are blamed for the time that threads waited, and calling contexts for the time that devices were idle
+// (Chabbi's thesis, section 2.6). Tasks are known once they have completed, in any order and with any delay.
+// Therefore waits and the pieces of threads' time are kept until all tasks submitted before their end are
+// known.
 //
 // Uses no thread, tree or clock: the caller passes times, and cells to add to. One caller at a time. Times
 // are in ns of CLOCK_MONOTONIC. Not for handlers, though it allocates only from its arena.

@@ -1,8 +1,9 @@
 #pragma once
 // Shares the use of a device between the processes of one user: when each had work for the device, and when
 // it waited for it (Chabbi's thesis, section 2.6.5). A file in /dev/shm for each device has a slot per
-// process. The next process that looks removes what a dead process left. One user of an object at a time; not
-// for handlers. Times are in ns of CLOCK_MONOTONIC, which all processes of a machine share.
+// process. The slot of a dead process is released by the next process that joins, leaves or counts the
+// others. One user of an object at a time; not for handlers. Times are in ns of CLOCK_MONOTONIC, which all
+// processes of a machine share.
 
 #include <atomic>
 #include <cstdint>

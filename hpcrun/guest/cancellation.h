@@ -1,5 +1,6 @@
 #pragma once
-// Makes calls in which the thread may be cancelled. Built without exceptions, our destructors would not run.
+// Makes calls in which the thread may be cancelled. Our code is built without exceptions, so its destructors
+// would not run.
 
 #include <pthread.h>
 

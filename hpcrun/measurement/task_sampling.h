@@ -1,14 +1,14 @@
 #pragma once
 // Determines which tasks of a device queue a sampler would have seen. The writer of a sampled stream keeps
 // only these, and the reader derives the time that each represents. Time is divided into cells of one period.
-// The sampler looks once in each cell, at a different position each time, so that it does not run in step
+// The sampler takes one sample per cell, at a different position each time, so that it does not run in step
 // with periodic programs. All times are in quanta.
 
 #include <cstdint>
 
 namespace hpcrun {
 
-// Returns the time at which the sampler looks in a cell. `period` must not be 0.
+// Returns the time of the sample in a cell. `period` must not be 0.
 constexpr uint64_t sampled_at(uint64_t cell, uint64_t period) noexcept {
   // The finalizer of SplitMix64: random enough, and the same in all processes.
   uint64_t mixed = cell + 0x9e3779b97f4a7c15;
@@ -18,7 +18,7 @@ constexpr uint64_t sampled_at(uint64_t cell, uint64_t period) noexcept {
   return cell * period + mixed % period;
 }
 
-// The cells in which the sampler looks between start and end; none if count is 0.
+// The cells whose sample lies between start and end; none if count is 0.
 struct SampledCells {
   uint64_t first = 0;
   uint64_t count = 0;

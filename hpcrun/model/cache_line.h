@@ -64,8 +64,8 @@ Sharing verdict(const LineMoves& moves, double least) noexcept;
 
 class LineWindow {
  public:
-  // Records an access. Returns false, and adds to lost(), if there are more threads, or more spots of a
-  // thread, than there is room for, or if an access is empty or extends past a pair of lines.
+  // Records an access. Returns false, and adds to lost(), if there is no room for another thread or for
+  // another spot of a thread. The same holds if the access is empty or extends past a pair of lines.
   bool note(const LineAccess& access) noexcept;
 
   // Estimates the moves. `resolution_ns`: the interval between samples of one thread. A thread is assumed to

@@ -369,9 +369,10 @@ Origin from_timer(const siginfo_t& info) noexcept {
 }
 
 // Finds the event of an F_SETSIG signal, whose si_fd is the descriptor. Signals queue: if no event has this
-// descriptor (any more), the signal comes late, from an event that was closed. The same holds for a signal
-// that the program has taken over since; its own descriptors may raise it. Signals of one attachment may
-// arrive in the next, which has other sources.
+// descriptor (any more), the signal comes late, from an event that was closed. The same holds for a former
+// signal number that the program has taken over since. Only signals of our descriptors are ours there,
+// because the program's may raise it as well. Signals of one attachment may arrive in the next, which has
+// other sources.
 Origin from_descriptor(int signal, const siginfo_t& info) noexcept {
   const bool is_late = signal == process_state.timer_signal &&
                        process_state.has_signals_of_descriptors.load(std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 #pragma once
 // Reads how long a thread was ready to run without a processor, as accounted by the kernel
-// (/proc/PID/task/TID/ schedstat). A wall clock advances meanwhile, but the thread gives no samples, and
-// would look blocked.
+// (/proc/PID/task/TID/schedstat). A wall clock advances meanwhile, but the thread gives no samples, and would
+// look blocked.
 
 #include <cstdint>
 

@@ -137,7 +137,7 @@ struct FirstPeriod {
   bool (*start)(bool by_sample) noexcept = nullptr;
   uint64_t began_ns = 0;                             // CLOCK_MONOTONIC; 0: the process did not wait
   uint64_t cpu_ns = 0;                               // the thread's CPU time at began_ns
-  // Of the event's period, when it was armed; 0 once the event runs from its start.
+  // The part of the event's first period that was skipped when it was armed; 0 once it runs from its start.
   uint64_t not_elapsed_ns = 0;
   timer_t timer{};
   bool has_timer = false;
@@ -168,10 +168,10 @@ struct ProcessState {
   std::atomic<bool> is_restricted{false};
   // Called for each recorded sample, in the handler; nullptr: none.
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t now)> observer{nullptr};
-  // If contention is searched for: called for each recorded sample of CPU time, with the stack that was
-  // walked, for each signal of a breakpoint, and for each signal of a memory event, with records in its ring.
+  // Called if contention is searched for: for each recorded sample of CPU time, with the stack that was
+  // walked; for each signal of a breakpoint; and for each signal of a memory event, with records in its ring.
   std::atomic<const MemoryObserver*> memory_observer{nullptr};
-  // If locks are followed: called for each recorded sample of CPU time, with its ns.
+  // Called for each recorded sample of CPU time, with its ns, if locks are followed.
   std::atomic<void (*)(ThreadState&, NodeId, uint64_t weight_ns) noexcept> work_observer{nullptr};
   // Code of the library that interposes on locks; its frames are removed from call paths.
   std::atomic<const void*> sync_code{nullptr};

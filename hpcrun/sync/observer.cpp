@@ -22,7 +22,7 @@ namespace {
 // Maximum number of frames between the program's and ours: of the interposing library, and of the runtime if
 // it interposes on that.
 constexpr uint32_t kMostFramesInside = 16;
-constexpr uint32_t kSearched = 256;  // frames searched for others of ours
+constexpr uint32_t kSearched = 256;  // frames searched for ours further out
 
 constinit LockTable table;
 constinit LockHolders holders;
@@ -268,7 +268,7 @@ void start_following() noexcept {
   process_state.work_observer.store(observe_work, std::memory_order_release);
 }
 
-// Tells the library what measuring has begun for.
+// Sets the library's switches for what is being measured.
 void set_switches() noexcept {
   SyncSwitches* const library = switches.load(std::memory_order_acquire);
   if (!library) return;

@@ -21,7 +21,7 @@ namespace hpcrun {
 
 // A file, whether it is loaded at present or not.
 struct ModuleIdentity {
-  ModuleInfo info{};  // of where it was first loaded
+  ModuleInfo info{};  // as it was first loaded
   uint64_t hash = 0;
   std::atomic<const UnwindTable*> table{nullptr};
   std::atomic<uint32_t> announced_to{0};  // number of the sink that it was announced to

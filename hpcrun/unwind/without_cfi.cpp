@@ -88,7 +88,7 @@ Release read_release(const uint8_t* code) noexcept {
 
 }  // namespace
 
-// Follows the pc straight to `ret`, through instructions that do little but leave the function. `stays`:
+// Follows the instructions from the pc to `ret`, as long as they do little but leave the function. `stays`:
 // another instruction is on the way.
 bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp,
                                       bool& stays) noexcept {

@@ -12,7 +12,7 @@ namespace hpcrun::cuda {
 
 namespace {
 
-// What a wait was for, to mark as run when it has ended.
+// The queue or device that a wait was for, to mark as run when the wait has ended.
 struct Scope {
   const Device* device = nullptr;
   Queue* queue = nullptr;
@@ -275,7 +275,7 @@ void end_launch(const FollowedCall& call, const CUpti_CallbackData& data, bool s
 
 void leave(const FollowedCall& call, const CUpti_CallbackData& data) noexcept {
   const bool succeeded = *static_cast<const int*>(data.functionReturnValue) == 0;
-  // What is recorded after a wait is not part of it.
+  // Events recorded after a wait are not part of it.
   if (open_call.depth == 1 && call.kind == CallKind::Wait) open_call.call().end();
   end_launch(call, data, succeeded);
   if (succeeded && call.work == Work::BeginCapture) captures.fetch_add(1, std::memory_order_relaxed);

@@ -11,7 +11,7 @@ void CUPTIAPI on_callback(void* user, CUpti_CallbackDomain domain, CUpti_Callbac
                           const void* data) noexcept;
 
 // Requests callbacks for the calls that are followed. Returns CUPTI_SUCCESS, or the error. Functions that
-// this CUPTI does not know are left out.
+// this CUPTI does not support are left out.
 CUptiResult follow_calls(CUpti_SubscriberHandle subscriber) noexcept;
 
 // Resets the state in a forked child, which has no device.

@@ -13,7 +13,8 @@ struct Extent {
   uint64_t bytes;
 };
 
-// Asks the driver; memory that it does not know is the program's own.
+// True if the memory is the host's, according to the driver. Memory that is unknown to the driver is the
+// program's own.
 bool is_on_host(CUdeviceptr memory) noexcept;
 
 inline TaskKind direction(bool from_host, bool to_host) noexcept {

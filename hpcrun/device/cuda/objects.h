@@ -56,8 +56,8 @@ Queue* first_queue() noexcept;
 void mark_event(CUevent event, const EventMark& mark) noexcept;
 EventMark mark_of(CUevent event) noexcept;  // {nullptr, 0}: never recorded
 
-// Counts the tasks of a graph: kernels, copies and fills. Asks the driver; returns 0 if it cannot be
-// determined.
+// Returns the number of tasks in a graph (kernels, copies and fills), according to the driver. Returns 0 if
+// it cannot be determined.
 uint32_t count_tasks(CUgraph graph) noexcept;
 void note_graph(CUgraphExec graph, uint32_t tasks) noexcept;
 uint32_t tasks_of(CUgraphExec graph) noexcept;  // 0: not known

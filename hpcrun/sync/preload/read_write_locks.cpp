@@ -2,9 +2,9 @@
 // waiting, as mutexes are (mutexes.cpp). A lock that was moved (repair/locks/move_read_write.h) is reported
 // under its original address.
 //
-// Other functions of the C library (glibc 2.36) that access a program's lock of this kind:
-// pthread_rwlock_init(), which clears all fields, so that a new lock has not been moved, and other names, for
-// libraries built with 2.33 and before.
+// Other functions of the C library (glibc 2.36) access a program's lock of this kind. pthread_rwlock_init()
+// clears all fields, so a new lock has not been moved. Some functions have other names as well, for libraries
+// built with 2.33 and before.
 
 #include <pthread.h>
 
