@@ -1,5 +1,5 @@
-// Two threads count hits and misses in neighbouring elements of a global array, by plain additions: what each
-// adds to is its own, but lies in one cache line. adjacent_fixed gives each element a line of its own.
+// False sharing: two threads count hits and misses in adjacent elements of a global array, by plain
+// additions. The elements lie in one cache line. adjacent_fixed gives each its own line.
 
 #include "team.h"
 

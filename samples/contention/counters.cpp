@@ -1,5 +1,5 @@
-// Two threads count in elements of one array, which lie in one cache line. counters_fixed gives each a line
-// of its own.
+// False sharing: two threads count in elements of one array, which lie in one cache line. counters_fixed
+// gives each element a line of its own.
 
 #include "team.h"
 

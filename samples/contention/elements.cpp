@@ -1,6 +1,6 @@
-// Threads keep what they work on in elements of an array on the heap, structs that are shorter than a cache
-// line, so that those of several threads lie in one; each adds to its own alone, by plain additions.
-// elements_fixed gives each element a line of its own.
+// False sharing: threads keep their state in elements of an array on the heap. The elements are shorter than
+// a cache line, so those of several threads lie in one line. Each thread adds only to its own, by plain
+// additions. elements_fixed gives each element a line of its own.
 
 #include <vector>
 
@@ -16,7 +16,7 @@ struct Task {
   volatile uint16_t retries = 0;
 };
 
-// As a server has it, for eight threads; the first two work.
+// For eight threads, as a server would; the first two work.
 [[gnu::noinline]] std::vector<Task> make_tasks() {
   return std::vector<Task>(8);
 }
@@ -32,7 +32,7 @@ struct Task {
 int main(int argc, char** argv) {
   const uint64_t steps = team::steps(argc, argv, 150);
   std::vector<Task> tasks = make_tasks();
-  // Wherever the array begins, one of these three lies in a line with its neighbour.
+  // Wherever the array starts, one of these three shares a line with its neighbour.
   const auto line_of = [](const Task& task) { return reinterpret_cast<uintptr_t>(&task) / 64; };
   size_t first = 0;
   while (first < 2 && line_of(tasks[first]) != line_of(tasks[first + 1])) ++first;

@@ -1,6 +1,6 @@
-// Two threads use fields of their own of one object, which lie in one cache line: one counts what it receives
-// and what of that is damaged, the other what it sends. fields_fixed gives the sender's field a line of its
-// own.
+// False sharing: two threads use fields of their own in one object, which lie in one cache line. One counts
+// what it receives and what of that is damaged, the other what it sends. fields_fixed gives the sender's
+// field a line of its own.
 
 #include "team.h"
 

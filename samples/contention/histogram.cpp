@@ -1,7 +1,7 @@
-// Two threads count the colours of halves of an image, each in counters of its own, after Phoenix's
-// histogram: objects of 3,096 bytes from neighbouring allocations. The last counter of one lies in a cache
-// line with what the next one begins with, so that it is up to the image whether the threads contend: a light
-// one has pixels of the last colour, a dark one has none. histogram_fixed gives each object lines of its own.
+// False sharing: two threads count the colours of halves of an image in counters of their own, after
+// Phoenix's histogram. The counters are objects of 3,096 bytes from adjacent allocations. The last counter of
+// one lies in a cache line with the start of the next, so contention depends on the image: a light one has
+// pixels of the last colour, a dark one has none. histogram_fixed gives each object lines of its own.
 //
 //   histogram [light|dark [ROUNDS]]
 
@@ -28,7 +28,7 @@ struct Tally {
 constexpr size_t kPixels = 1'000'000;  // of an image
 
 std::vector<Pixel> image(kPixels);
-std::vector<Tally*> tallies(3);  // of a round; two are used
+std::vector<Tally*> tallies(3);  // per round; two are used
 
 void draw(bool is_light) {
   uint32_t state = 1;
@@ -43,8 +43,8 @@ void draw(bool is_light) {
   return new Tally();
 }
 
-// Every other allocation ends where the next one's line has begun: of three that follow each other two meet,
-// as a rule. Returns the first of the two.
+// Every other allocation ends in the line in which the next one starts. Of three consecutive ones two usually
+// share a line. Returns the first of the two.
 size_t make_tallies() {
   for (Tally*& tally : tallies) tally = make_tally();
   const auto line_of = [](const void* at) { return reinterpret_cast<uintptr_t>(at) / 64; };
@@ -59,7 +59,7 @@ size_t make_tallies() {
     ++own.red[pixel.red];
     ++own.seen;
     --own.left;
-    // What the object says is true at every step.
+    // Keeps the object up to date in memory at every step.
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 }

@@ -1,5 +1,5 @@
-// A table in parts, each with a lock of its own. Two threads work on different parts and never wait for each
-// other, but their locks lie in one cache line. lock_array_fixed gives each lock a line of its own.
+// False sharing of locks: a table in parts, each with a lock of its own. Two threads use different parts and
+// never wait, but their locks lie in one cache line. lock_array_fixed separates the locks.
 
 #include "team.h"
 

@@ -1,5 +1,5 @@
-// Two threads count in small objects of their own that were allocated one after the other, and lie in one
-// cache line. neighbours_fixed gives each a line of its own.
+// False sharing: two threads count in small objects of their own, allocated one after the other, that lie in
+// one cache line. neighbours_fixed gives each object a line of its own.
 
 #include "team.h"
 
@@ -26,7 +26,7 @@ Counter* second;
   while (steps--) second->hits = second->hits + 1;
 }
 
-// Every other allocation begins a line: as it happens neighbours share one or they do not.
+// Every other allocation starts a line, so two adjacent ones may or may not share one.
 void make_neighbours() {
   first = make_counter();
   second = make_counter();

@@ -1,5 +1,5 @@
-// What looks like sharing and is none: two threads use neighbouring words, but one after the other; they use
-// the same table, but only read it; and each counts in a line of its own, beside that of the other.
+// Looks like sharing but is not: two threads use adjacent words, but one after the other; they use the same
+// table, but only read it; and each counts in a line of its own, next to that of the other.
 
 #include "team.h"
 

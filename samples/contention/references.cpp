@@ -1,14 +1,14 @@
-// Two threads hand smart pointers around, each to an object of its own, whose reference counts lie on a page
-// on which nobody disturbs anybody. On another page they count their steps in neighbouring words, which lie
-// in one cache line: after the microbenchmarks shptr-relaxed and shptr-lock of TMI. references keeps counts
-// by relaxed atomics, references_locked under a mutex of each object. The _fixed versions give each counter a
-// line of its own.
+// False sharing next to harmless atomics. Two threads copy smart pointers, each to an object of its own; the
+// reference counts lie on a page without contention. On another page they count their steps in adjacent words
+// of one cache line: after TMI's microbenchmarks shptr-relaxed and shptr-lock. references keeps the counts by
+// relaxed atomics, references_locked under a mutex per object. The _fixed versions give each counter a line
+// of its own.
 
 #include <mutex>
 
 #include "team.h"
 
-// So far from each other as pages are.
+// Aligned so that each lies on a page of its own.
 struct alignas(4096) Object {
 #ifdef LOCKED
   std::mutex lock;
@@ -46,13 +46,13 @@ struct Counter {
 alignas(4096) Counter counters[8];  // of threads; two work
 Object objects[2];
 
-constexpr uint64_t kCopies = 64;  // steps from one copy of a pointer to the next
+constexpr uint64_t kCopies = 64;  // steps between two copies of a pointer
 
 [[gnu::noinline]] void hand_around(const Pointer& pointer) {
   const Pointer copy = pointer;
 }
 
-// A call, so that each step is seen in memory. Were the counters volatile, `prof c++` would keep them common.
+// A call, so that each step reaches memory. If the counters were volatile, `prof c++` would keep them common.
 [[gnu::noinline]] void count(Counter& own, uint64_t bytes) {
   ++own.steps;
   own.bytes += bytes;

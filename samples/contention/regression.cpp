@@ -1,6 +1,6 @@
-// Two threads sum up points for a regression line, each in its element of an array of arguments, after
-// Phoenix's linear_regression: elements as long as a cache line, but the array begins in the middle of one,
-// as malloc's memory does, so that neighbours share a line. regression_fixed has the array begin a line.
+// False sharing: two threads sum up points for a regression line, each in its element of an array, after
+// Phoenix's linear_regression. The elements are as long as a cache line, but the array starts in the middle
+// of one, as malloc's memory does, so neighbours share a line. regression_fixed aligns the array.
 
 #include <vector>
 
@@ -31,8 +31,8 @@ std::vector<Arguments*> arguments(3);  // arrays of a round; one is used
   return new Arguments[2]();
 }
 
-// Of three that follow each other one has neighbours that share, wherever the first one begins, as a rule.
-// Returns which.
+// Among three consecutive arrays, usually one has neighbours that share a line, wherever the first one
+// starts. Returns which.
 size_t make_round() {
   for (Arguments*& one : arguments) one = make_arguments();
   const auto line_of = [](const void* at) { return reinterpret_cast<uintptr_t>(at) / 64; };
@@ -48,7 +48,7 @@ size_t make_round() {
     own.sy += own.points[i].y;
     own.syy += own.points[i].y * own.points[i].y;
     own.sxy += own.points[i].x * own.points[i].y;
-    // The sums are updated in place.
+    // Keeps the sums up to date in memory.
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
 }

@@ -1,5 +1,5 @@
-// A thread hands out requests, and it and another each serve one, over and over: small objects from
-// neighbouring allocations, which lie in one cache line. requests_fixed gives each a line of its own.
+// False sharing: a thread hands out requests, and it and another serve one each, again and again. The
+// requests are small adjacent allocations in one cache line. requests_fixed gives each a line of its own.
 
 #include <vector>
 
@@ -15,14 +15,14 @@ struct Request {
 
 constexpr uint64_t kSteps = 250'000;  // of one request
 
-std::vector<Request*> requests(3);  // of a round; two are served
+std::vector<Request*> requests(3);  // per round; two are served
 
 [[gnu::noinline]] Request* make_request() {
   return new Request();
 }
 
-// Every other allocation begins a line: of three that follow each other two are neighbours, as a rule.
-// Returns the first of the two.
+// Every other allocation starts a line: of three consecutive ones, two usually share one. Returns the first
+// of the two.
 uint64_t make_round() {
   for (Request*& request : requests) request = make_request();
   const auto line_of = [](const Request* request) { return reinterpret_cast<uintptr_t>(request) / 64; };

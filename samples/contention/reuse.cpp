@@ -1,4 +1,4 @@
-// What looks like sharing and is none: two threads by turns release the object that the other one used, and
+// Looks like sharing but is not: in turn, two threads release the object that the other one used, and
 // allocate and use another, which gets the same memory.
 
 #include <condition_variable>

@@ -1,7 +1,7 @@
-// A small key-value store in parts, each with a lock of its own on lines of its own. Every session of a
-// client keeps statistics, in small objects from neighbouring allocations, which lie in one cache line:
-// threads that never wait for each other's locks slow each other down. sessions_fixed gives each a line of
-// its own.
+// False sharing: a small key-value store in parts, each with a lock of its own on lines of its own. Every
+// client session keeps statistics in small objects from adjacent allocations, which lie in one cache line.
+// Threads that never wait for each other's locks slow each other down. sessions_fixed gives each object a
+// line of its own.
 
 #include <mutex>
 #include <vector>
@@ -47,20 +47,20 @@ class Store {
 };
 
 Store store;
-std::vector<Statistics*> sessions(3);  // that are open at a time; two are busy
+std::vector<Statistics*> sessions(3);  // open at the same time; two are busy
 
 [[gnu::noinline]] Statistics* open_session() {
   return new Statistics();
 }
 
-// Of three that follow each other two are neighbours in one line. Returns the first of the two.
+// Of three consecutive ones, two share a line. Returns the first of the two.
 size_t open_sessions() {
   for (Statistics*& session : sessions) session = open_session();
   const auto line_of = [](const Statistics* session) { return reinterpret_cast<uintptr_t>(session) / 64; };
   return line_of(sessions[0]) == line_of(sessions[1]) ? 0 : 1;
 }
 
-// Each client asks for keys of one part.
+// Each client requests keys of one part.
 [[gnu::noinline]] uint64_t serve(Statistics& own, uint64_t client) {
   uint64_t sum = 0;
   for (uint64_t i = 0; i < kSteps; ++i) sum += store.get(client + i * 8, own);

@@ -1,6 +1,6 @@
-// A key-value store whose threads keep statistics, packed in one array that is allocated as the store opens.
-// The array begins a cache line, which does not help: those of several threads lie in one. statistics_fixed
-// gives each thread's a line of its own.
+// False sharing: the threads of a key-value store keep statistics in one array that is allocated when the
+// store opens. The array is aligned to a cache line, which does not help: several threads' elements lie in
+// one line. statistics_fixed gives each thread a line of its own.
 
 #include <new>
 
@@ -32,10 +32,10 @@ class Store {
   static constexpr size_t kSlots = 1024;
 
   uint64_t slots_[kSlots] = {};
-  Statistics* statistics_;  // of each thread, as long as the program runs
+  Statistics* statistics_;  // one per thread, as long as the program runs
 };
 
-// As a server has it, for eight threads; the first two work.
+// For eight threads, as a server would; the first two work.
 Store::Store(size_t threads) : statistics_(new (std::align_val_t(64)) Statistics[threads]) {}
 
 [[gnu::noinline]] uint64_t serve(Store& store, size_t thread, uint64_t steps) {

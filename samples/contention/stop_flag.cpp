@@ -1,5 +1,5 @@
-// One thread asks over and over whether it is to stop, and computes; the flag lies beside a counter that the
-// other thread keeps. stop_flag_fixed keeps the counter on a line of its own.
+// False sharing: one thread computes and polls whether it should stop. The flag lies next to a counter that
+// the other thread keeps. stop_flag_fixed keeps the counter on a line of its own.
 
 #include "team.h"
 

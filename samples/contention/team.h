@@ -1,5 +1,5 @@
 #pragma once
-// Two threads that begin together, so that what they share they share all the time.
+// Runs two threads that start together, so that what they share is shared all the time.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace team {
 
-// How often each does its step: the first argument, in millions.
+// Returns how often each thread does its step: the first argument, in millions.
 inline uint64_t steps(int argc, char** argv, uint64_t millions) {
   return (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : millions) * 1'000'000;
 }
@@ -30,7 +30,7 @@ void run(First first, Second second) {
   other.join();
 }
 
-// The same over and over: before each round one of them does prepare(), and behind it finish().
+// Repeats that: one thread calls prepare() before each round, and finish() after it.
 template <typename Prepare, typename First, typename Second, typename Finish>
 void rounds(uint64_t count, Prepare prepare, First first, Second second, Finish finish) {
   std::atomic<uint64_t> given{0}, done{0};

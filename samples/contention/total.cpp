@@ -1,4 +1,4 @@
-// Two threads add to one total: no layout helps. total_fixed adds up in each thread and once at the end.
+// True sharing: two threads add to one total. No layout helps. total_fixed adds up per thread.
 
 #include "team.h"
 

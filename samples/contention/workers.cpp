@@ -1,5 +1,5 @@
-// A pool of workers keeps what each has done in an array on the heap, whose elements are shorter than a cache
-// line: those of several threads lie in one. workers_fixed gives each worker a line of its own.
+// False sharing: a pool of workers keeps their progress in a heap array with elements shorter than a cache
+// line, so that several share a line. workers_fixed gives each worker a line of its own.
 
 #include <vector>
 
@@ -15,7 +15,7 @@ struct Worker {
   std::atomic<uint64_t> last{0};
 };
 
-// As a server has it, for eight threads; the first two work.
+// For eight threads, as a server would; the first two work.
 [[gnu::noinline]] std::vector<Worker> make_pool() {
   return std::vector<Worker>(8);
 }
@@ -31,8 +31,8 @@ struct Worker {
 int main(int argc, char** argv) {
   const uint64_t steps = team::steps(argc, argv, 20);
   std::vector<Worker> pool = make_pool();
-  // The second begins 24 bytes behind the first: at whatever multiple of 16 the allocator places
-  // the array, both lie on one line.
+  // The second starts 24 bytes after the first. At whatever multiple of 16 the allocator places the array,
+  // both lie on one line.
   team::run([&] { work(pool[0], steps); }, [&] { work(pool[1], steps); });
   std::printf("%llu\n", static_cast<unsigned long long>(pool[0].tasks + pool[1].tasks));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What the CUDA samples have in common: a kernel of a given length, host work of a given length, and the
-// command line.
+// Shared by the CUDA samples: kernels of a given duration, host work of a given duration, and the command
+// line.
 
 #include <cuda_runtime.h>
 
@@ -8,19 +8,19 @@
 
 namespace cuda {
 
-// Ends the program with status 77 where there is no device or driver, and with 1 when a call failed.
+// Ends the program with status 77 if there is no device or driver, and with 1 if a call failed.
 void require(cudaError_t status, const char* call);
 
-// The first argument, or the default.
+// Returns the first argument, or the default.
 int steps(int argc, char** argv, int default_steps);
 
 uint64_t now_ns();  // CLOCK_MONOTONIC
 
-// Host work without memory or system calls.
+// Computes without memory accesses or system calls.
 void host_work(double milliseconds);
 
-// How many turns of a kernel's loop take a millisecond. Every kernel is this loop, under a name of its own,
-// and adds 1 to the first word of its buffer.
+// Returns how many iterations of a kernel's loop take a millisecond. Every kernel is this loop under a name
+// of its own, and adds 1 to the first word of its buffer.
 double turns_per_millisecond();
 
 inline __device__ void spin(uint32_t* data, uint64_t turns) {

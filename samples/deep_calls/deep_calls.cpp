@@ -1,5 +1,5 @@
-// A fixed amount of work at the bottom of deep call paths: deep_calls [FRAMES [ROUNDS [THREADS]]].
-// FRAMES counts every frame on the stack while it works, from the thread's start (clone) to the leaf.
+// Does a fixed amount of work at the bottom of deep call paths: deep_calls [FRAMES [ROUNDS [THREADS]]].
+// FRAMES counts every frame on the stack during the work, from the thread's start (clone) to the leaf.
 
 #include <pthread.h>
 
@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <vector>
 
-// Frames that are there without any descent: clone, start_thread, run_rounds and work.
+// Frames that exist without any descent: clone, start_thread, run_rounds and work.
 constexpr unsigned kFixedFrames = 4;
-// About 20 us a round: the descent to 60 frames is about a hundredth of it, so nearly every sample is deep.
+// About 20 us per round. The descent to 60 frames takes about 1 % of that, so nearly every sample is deep.
 constexpr unsigned kStepsPerRound = 12'000;
 
 [[gnu::noinline]] static uint64_t work(uint64_t state) {
@@ -24,8 +24,8 @@ constexpr unsigned kStepsPerRound = 12'000;
 
 static uint64_t descend(unsigned frames, uint64_t state);
 
-// Three callers with frames of different sizes. Which of them is called follows from the state, so call
-// paths differ near the leaf as they do in programs.
+// Three callers with frames of different sizes. The state determines which of them is called, so call paths
+// differ near the leaf, as in real programs.
 [[gnu::noinline]] static uint64_t small(unsigned frames, uint64_t state) {
   return descend(frames, state) + 1;
 }
@@ -42,7 +42,7 @@ static uint64_t descend(unsigned frames, uint64_t state);
   return result + kept[1] * kept[2];
 }
 
-// Only the last frames vary: up to 3^4 different paths, the rest of the stack stays.
+// Only the last frames vary, with up to 3^4 different paths. The rest of the stack stays.
 constexpr unsigned kVaryingFrames = 4;
 
 [[gnu::always_inline]] inline uint64_t descend(unsigned frames, uint64_t state) {

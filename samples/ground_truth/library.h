@@ -1,5 +1,5 @@
 #pragma once
-// The part that lives in a shared library whose symbols are stripped.
+// The part in a shared library whose symbols are stripped.
 
 #include "shadow.h"
 

@@ -1,4 +1,4 @@
-// ground_truth [SECONDS]: the work alone, to be profiled from outside.
+// ground_truth [SECONDS]: runs the work alone, to be profiled from outside.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>

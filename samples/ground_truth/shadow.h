@@ -1,19 +1,19 @@
 #pragma once
-// The program's own record of its call path, kept so that at every instruction the true path can be told.
+// The program's own record of its call path, kept so that the true path is known at every instruction.
 //
-// A caller pushes the callee before the call and pops it after (Call); the callee says that it has begun
-// (enter). So between push and the callee's first instruction, and between its last and the pop, the record
-// is one ahead: which of the two holds is told by the function of the program counter, because no function
-// calls itself directly. Where the program counter is in code without a record (the C library, the PLT), the
-// phase tells.
+// A caller pushes the callee before the call and pops it after (Call); the callee records that it has begun
+// (enter). Between the push and the callee's first instruction, and between its last one and the pop, the
+// record is one entry ahead. The function at the program counter shows which is the case, because no function
+// calls itself directly. If the program counter is in code without a record (the C library, the PLT), the
+// phase shows it.
 //
-// Functions that others call (qsort, the kernel) push themselves (Self).
+// Functions that are called from outside (by qsort, or the kernel) push themselves (Self).
 
 #include <cstdint>
 
 namespace ground_truth {
 
-// clang-format never comes to rest on a list like this.
+// clang-format never reaches a fixed point on a list like this.
 // clang-format off
 #define GROUND_TRUTH_FUNCTIONS(X) \
   X(run) X(even) X(odd) X(leaf) X(tail_first) X(tail_second) X(tail_third) X(sorter) X(compare) X(catcher) \
@@ -54,12 +54,12 @@ struct Shadow {
   static constexpr uint32_t kCapacity = 4096;
   volatile uint32_t depth = 0;
   volatile Phase phase = Phase::Running;
-  volatile bool switching = false;     // between two stacks: the truth is not known
-  volatile uint16_t replaced = kNone;  // who handed its frame on by a tail call
+  volatile bool switching = false;     // between two stacks, where the truth is not known
+  volatile uint16_t replaced = kNone;  // the function that passed its frame on by a tail call
   volatile uint16_t ids[kCapacity] = {};
 };
 
-// One per thread; `current` moves with the stack. Read by the test's signal handler.
+// One per thread; `current` follows the stack. The test's signal handler reads it.
 struct ThreadTruth {
   Shadow* volatile current = nullptr;
   volatile Scenario scenario = Scenario::Recursion250;
@@ -102,7 +102,7 @@ inline void enter(Shadow& shadow) {
   shadow.phase = Phase::Running;
 }
 
-// The last thing before `return callee(...)`.
+// Must be called immediately before `return callee(...)`.
 inline void hand_on(Shadow& shadow, Function self, Function callee) {
   shadow.replaced = self;
   shadow.phase = Phase::Calling;
@@ -120,7 +120,7 @@ struct Truth {
   uint16_t extra = kNone;
 };
 
-// `running`: the function of the interrupted instruction, kNone when it has no record.
+// `running`: the function of the interrupted instruction, or kNone if it has no record.
 inline Truth true_path(const Shadow& shadow, uint16_t running) {
   const uint32_t depth = shadow.depth;
   const uint16_t top = depth >= 1 ? shadow.ids[depth - 1] : uint16_t{kNone};

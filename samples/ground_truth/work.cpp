@@ -44,7 +44,7 @@ GROUND_TRUTH_FUNCTION uint64_t gt_leaf(Shadow& shadow, uint64_t value) {
 
 GROUND_TRUTH_FUNCTION uint64_t gt_odd(Shadow& shadow, uint64_t value, uint32_t depth);
 
-// Recursion alternates between two functions; each level has work of its own before and after the call.
+// The recursion alternates between two functions; each level has work of its own before and after the call.
 GROUND_TRUTH_FUNCTION uint64_t gt_even(Shadow& shadow, uint64_t value, uint32_t depth) {
   enter(shadow);
   value = mix(value, 5);
@@ -121,7 +121,7 @@ GROUND_TRUTH_FUNCTION uint64_t gt_catcher(Shadow& shadow, uint64_t value, uint32
 }
 GROUND_TRUTH_FUNCTION uint64_t gt_thrower(Shadow& shadow, uint64_t value, uint32_t depth) {
   enter(shadow);
-  const std::unique_ptr<uint64_t> held(new uint64_t(mix(value, 5)));  // a clean-up on the way
+  const std::unique_ptr<uint64_t> held(new uint64_t(mix(value, 5)));  // a clean-up during unwinding
   if (depth == 0) throw *held;
   if (depth % 2 == 0) {
     const Call call(shadow, k_catcher);
@@ -184,8 +184,8 @@ GROUND_TRUTH_FUNCTION uint64_t gt_with_alloca(Shadow& shadow, uint64_t value, ui
   return block[0];
 }
 
-// Its first instruction traps: the frame that the signal interrupted is at its function's very start, where
-// the byte before belongs to another function. The handler steps over it (ud2 has two bytes).
+// Its first instruction traps, so the interrupted frame is at the very start of its function, where the
+// previous byte belongs to another function. The handler steps over it (ud2 has two bytes).
 asm(R"(
   .text
   .p2align 4
@@ -204,7 +204,7 @@ extern "C" uint64_t gt_trap(Shadow& shadow, uint64_t value);
 static_assert(__builtin_offsetof(Shadow, phase) == 4 && static_cast<int>(Phase::Running) == 0);
 
 GROUND_TRUTH_FUNCTION void gt_on_trap(int, siginfo_t*, void* context) {
-  // The trapped function has been entered; its own statement to that effect comes behind the trap.
+  // The trapped function has been entered, but its own record of that comes after the trap.
   Shadow& shadow = *thread_truth.current;
   const Self self(shadow, k_on_trap);
   enter(shadow);
@@ -287,7 +287,7 @@ struct Coroutine {
 };
 thread_local Coroutine* running_coroutine;
 
-// Which stack is in use is not known from here to there and back.
+// The current stack is not known between here and the return.
 GROUND_TRUTH_FUNCTION void gt_switch_context(Shadow& from, Shadow& to, ucontext_t& save,
                                              const ucontext_t& go) {
   enter(from);

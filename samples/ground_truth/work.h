@@ -1,5 +1,5 @@
 #pragma once
-// Runs every kind of call that a stack walk has to get right, in this thread, until the time is over.
+// Runs every kind of call that a stack walk has to handle, in this thread, until the time is over.
 
 #include <cstdint>
 
@@ -7,13 +7,13 @@
 
 namespace ground_truth {
 
-// Names of the functions as the symbol tables have them ("gt_" + name), by id.
+// Names of the functions in the symbol tables ("gt_" + name), by id.
 extern const char* const kFunctionSymbols[kFunctionCount];
 
-// Once per process: handlers for SIGUSR1, SIGUSR2 and SIGILL.
+// Must be called once per process. Installs handlers for SIGUSR1, SIGUSR2 and SIGILL.
 void install_handlers();
 
-// Needs `thread_truth.current` (the shadow of this thread's own stack). Returns a checksum.
+// `thread_truth.current` must be the shadow of this thread's own stack. Returns a checksum.
 uint64_t work_for(uint64_t nanoseconds);
 
 }  // namespace ground_truth

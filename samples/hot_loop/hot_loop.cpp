@@ -4,7 +4,7 @@
 
 #include "orders.h"
 
-// Kept out of line so that the profile names it whatever the compiler's mood.
+// Not inlined, so that the profile names it with any compiler.
 [[gnu::noinline]] static size_t find_customer(const std::vector<Customer>& customers, uint64_t number) {
   for (size_t i = 0; i < customers.size(); ++i) {
     if (customers[i].number == number) return i;

@@ -1,4 +1,4 @@
-// hot_loop with its defect repaired: customers are found through a hash table.
+// hot_loop with its defect removed: customers are found through a hash table.
 
 #include <thread>
 #include <unordered_map>

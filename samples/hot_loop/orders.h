@@ -1,5 +1,5 @@
 #pragma once
-// What both versions share: customers, orders and the totals that are printed.
+// Shared by both versions: customers, orders and the totals that are printed.
 
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +18,7 @@ struct Order {
 
 constexpr size_t kCustomers = 12'000;
 
-// Customer numbers are spread over 64 bits, so that they are no index.
+// Customer numbers are spread over 64 bits, so they cannot serve as an index.
 inline uint64_t customer_number(uint64_t index) {
   return (index + 1) * 0x9E3779B97F4A7C15u;
 }
@@ -52,7 +52,7 @@ inline void print_totals(const std::vector<Customer>& customers) {
               static_cast<unsigned long long>(largest));
 }
 
-// The number of orders each of the two threads books: the first argument, or what takes about a second.
+// Returns the orders per thread (of two): the first argument, or a number that takes about a second.
 inline size_t order_count(int argc, char** argv) {
   return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300'000;
 }

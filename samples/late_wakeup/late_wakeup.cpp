@@ -1,4 +1,4 @@
-// Defect: who waits for input looks for it only every 300 ms, and so wakes up late; eleven others wait.
+// Defect: the process that waits for input checks only every 300 ms, so it wakes up late; eleven others wait.
 
 #include "team.h"
 

@@ -1,4 +1,4 @@
-// The fixed version: it is woken as the input arrives.
+// The fixed version: the process is woken when the input arrives.
 
 #include "team.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// Twelve processes that compute in steps and meet in a barrier after each, as the ranks of a parallel program
-// do. In every fourth step one of them, each time another, first gets input that arrives 10 ms later.
+// Twelve processes that compute in steps and wait in a barrier after each, as the ranks of a parallel program
+// do. In every fourth step one of them, a different one each time, first gets input that arrives 10 ms later.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -28,8 +28,8 @@ inline timespec time_of(uint64_t ns) {
   return {static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
 }
 
-// Returns when the input is there, which is at `ready_ns` on CLOCK_MONOTONIC: what the program and its fixed version
-// differ in.
+// Returns when the input is available, which is at `ready_ns` on CLOCK_MONOTONIC. Only this function differs
+// in the fixed version.
 void wait_for_input(uint64_t ready_ns);
 
 struct Shared {
@@ -45,7 +45,7 @@ struct Shared {
     for (uint64_t i = 0; i < 1000; ++i) sum = sum + i;
 }
 
-// How long the last one was waited for by all others.
+// Returns how long all others waited for the last one.
 inline uint64_t lost_in_step(const Shared& shared) {
   uint64_t last = 0, before = 0;
   for (const uint64_t arrived : shared.arrived_ns) {
@@ -63,10 +63,10 @@ inline uint64_t lost_in_step(const Shared& shared) {
   shared.arrived_ns[process] = clock_ns(CLOCK_MONOTONIC);
   if (pthread_barrier_wait(&shared.barrier) == PTHREAD_BARRIER_SERIAL_THREAD && is_input)
     shared.lost_ns += lost_in_step(shared);
-  pthread_barrier_wait(&shared.barrier);  // nobody writes its time while they are compared
+  pthread_barrier_wait(&shared.barrier);  // no process writes its time during the comparison
 }
 
-// Starts the team and states what it lost.
+// Starts the team and prints the time that it lost.
 inline int run_team(int argc, char** argv) {
   const int steps = argc > 1 ? std::max(1, std::atoi(argv[1])) : 40;
   void* const memory =
@@ -80,7 +80,7 @@ inline int run_team(int argc, char** argv) {
   const uint64_t start = clock_ns(CLOCK_MONOTONIC);
   for (int process = 0; process < kProcesses; ++process) {
     const pid_t child = fork();
-    if (child < 0) return 1;  // those that were started wait for ever, until their group is killed
+    if (child < 0) return 1;  // the others wait until their group is killed
     if (child > 0) continue;
     for (int number = 0; number < steps; ++number) step(shared, process, number);
     std::exit(0);

@@ -1,7 +1,7 @@
-// Reference counts that are guarded by a pool of locks, as Boost's are where it has no atomics (its spinlock
-// pool with pthreads): an object's address says which lock is its. Two threads count for objects of their
-// own, and never wait for each other, but their locks lie in one cache line. lock_pool_fixed gives each lock
-// a line of its own.
+// False sharing of locks: reference counts are guarded by a pool of locks, as in Boost without atomics (its
+// spinlock pool with pthreads). An object's address selects its lock. Two threads count for objects of their
+// own and never wait for each other, but their locks lie in one cache line. lock_pool_fixed gives each lock a
+// line of its own.
 
 #include <pthread.h>
 
@@ -23,7 +23,7 @@ struct alignas(64) Object {
   uint64_t references;
 };
 
-// Neighbours in memory have neighbours in the pool.
+// Neighbours in memory have adjacent locks in the pool.
 pthread_mutex_t* lock_of(const Object* object) {
   return &pool[reinterpret_cast<uintptr_t>(object) / sizeof(Object) % kLocks].mutex;
 }
@@ -57,7 +57,7 @@ void release(Object* object) {
 int main(int argc, char** argv) {
   const uint64_t steps = team::steps(argc, argv, 10);
   static Object objects[kLocks + 1];
-  // The first lock of the pool and its neighbour.
+  // Uses the first lock of the pool and its neighbour.
   Object* first = objects;
   while (lock_of(first) != &pool[0].mutex) ++first;
   team::run([=] { copy_first(first, steps); }, [=] { copy_second(first + 1, steps); });

@@ -1,5 +1,5 @@
-// Threads that need one lock: most hold it for a moment, one for long. It says how long they waited, timed by
-// itself. With FIXED the long work is done outside the lock.
+// Contended lock: most threads hold it briefly, one holds it long. Prints how long they waited, as timed by
+// the program itself. With FIXED the long work is done outside the lock.
 
 #include <chrono>
 #include <cstdint>
@@ -24,7 +24,7 @@ static double seconds_since(std::chrono::steady_clock::time_point begin) {
   return done;
 }
 
-// How long it waited for the lock.
+// Returns how long it waited for the lock.
 [[gnu::noinline]] static double push() {
   const auto begin = std::chrono::steady_clock::now();
   queue_lock.lock();
@@ -49,7 +49,7 @@ static double seconds_since(std::chrono::steady_clock::time_point begin) {
   return waited;
 }
 
-// The first argument: how often the long holder has the lock.
+// The first argument: how often the long holder takes the lock.
 int main(int argc, char** argv) {
   const int flushes = argc > 1 ? std::atoi(argv[1]) : 50;
   double waited[3] = {};

@@ -1,5 +1,5 @@
-// A team of threads that meet at a barrier after each round: one of them has most of the work, and the others
-// wait. It says how long they waited, timed by themselves. With FIXED all have the same work.
+// Load imbalance: threads wait at a barrier after each round, and one of them has most of the work. Prints
+// how long the others waited, as timed by the program itself. With FIXED all have the same work.
 
 #include <pthread.h>
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 constexpr int kMembers = 4;
-constexpr uint64_t kRound = 30'000'000;  // steps of work in a round, of all together
+constexpr uint64_t kRound = 30'000'000;  // steps of work in a round, for all threads together
 
 static pthread_barrier_t round_end;
-static double waited[kMembers * 8];  // a cache line apart
+static double waited[kMembers * 8];  // one cache line apart
 static uint64_t results[kMembers * 8];
 
 [[gnu::noinline]] static uint64_t compute(uint64_t x, uint64_t steps) {
@@ -44,7 +44,7 @@ static void take_part(int member, int rounds) {
   }
 }
 
-// The argument: how many rounds.
+// The argument: the number of rounds.
 int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 25;
   pthread_barrier_init(&round_end, nullptr, kMembers);

@@ -1,4 +1,4 @@
-// allocation.cpp, repaired: the temporaries are allocated once, before the first time step.
+// allocation.cpp without its defect: the temporaries are allocated once, before the first time step.
 
 #include <malloc.h>
 
@@ -48,8 +48,8 @@ struct Temporaries {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // PoCL's buffers are the heap's, which gives memory back to the system or not as it happens; a device's
-  // driver always does.
+  // PoCL's buffers come from the heap, which may or may not return memory to the system. A device's driver
+  // always does.
   mallopt(M_MMAP_THRESHOLD, 1 << 20);
   const opencl::Options options = opencl::parse_options(argc, argv, 60);
   opencl::Device device(options);

@@ -1,5 +1,5 @@
-// Never waits for the device until its end. The host takes longer to prepare a launch than the kernel runs,
-// so the device is idle most of the time, and no wait tells of it.
+// Waits for the device only at the end. The host takes longer to prepare a launch than the kernel runs, so
+// the device is idle most of the time without any wait that shows it.
 
 #include <cstdio>
 

@@ -10,9 +10,9 @@ namespace opencl {
 
 namespace {
 
-constexpr int kNoDevice = 77;  // tests skip
+constexpr int kNoDevice = 77;  // tests are skipped
 
-// Every kernel is the same loop, under names of its own.
+// Every kernel is the same loop under a name of its own.
 const char* const kSource = R"(
 #define SPIN(name)                                             \
   kernel void name(global uint* data, ulong turns) {           \
@@ -74,7 +74,7 @@ uint64_t now_ns() {
 
 namespace {
 
-volatile uint32_t kept;  // so that the work is done
+volatile uint32_t kept;  // keeps the compiler from removing the work
 
 [[gnu::noinline]] void turn(uint64_t turns) {
   uint32_t x = kept;

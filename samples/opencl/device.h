@@ -1,6 +1,6 @@
 #pragma once
-// What the OpenCL samples have in common: the first device, kernels of a given length, host work of a given
-// length, and the record of what the device did, which a program that knows its own schedule can state.
+// Shared by the OpenCL samples: the first device, kernels and host work of a given duration, and the record
+// of what the device did, which a program that controls its schedule can print.
 
 #include <CL/cl.h>
 
@@ -11,19 +11,19 @@
 
 namespace opencl {
 
-// Ends the program with status 1 when a call failed.
+// Ends the program with status 1 if a call failed.
 void require(cl_int status, const char* call);
 
-// What the command line asks for: [--schedule] [steps]
+// The command line: [--schedule] [steps]
 struct Options {
-  bool schedule = false;  // state the device's schedule at the end
+  bool schedule = false;  // print the device's schedule at the end
   int steps = 0;
 };
 Options parse_options(int argc, char** argv, int default_steps);
 
 uint64_t now_ns();  // CLOCK_MONOTONIC
 
-// Host work without memory or system calls, by the number of turns that were measured to take a millisecond.
+// Computes without memory accesses or system calls, with a measured number of turns per millisecond.
 class HostWork {
  public:
   HostWork();
@@ -36,7 +36,7 @@ class HostWork {
 class Device {
  public:
   // Opens the first device, builds the kernels and measures how long they take. Ends the program with status
-  // 77 when there is none.
+  // 77 if there is none.
   explicit Device(const Options& options);
   ~Device();
   Device(const Device&) = delete;
@@ -46,21 +46,21 @@ class Device {
   uint64_t opened_ns() const { return opened_ns_; }
   cl_command_queue new_queue();
   cl_kernel new_kernel(const char* name);
-  // A kernel of `program.cl` that runs for so long on one compute unit and adds 1 to the first word of its
-  // buffer.
+  // Enqueues a kernel of `program.cl` that runs for `milliseconds` on one compute unit and adds 1 to the
+  // first word of its buffer.
   void enqueue(cl_command_queue queue, cl_kernel kernel, cl_mem buffer, double milliseconds);
   cl_mem new_buffer(size_t bytes);
 
-  // An event for a command whose times the schedule takes in; nullptr when none is asked for.
+  // Returns an event for a command that belongs into the schedule, or nullptr if no schedule is requested.
   cl_event* event();
-  // The time the calling thread waited, as it measured it itself.
+  // Adds the time that the calling thread waited, as measured by itself.
   void add_wait(uint64_t begin_ns);
 
-  // (start, end) of all commands, in the device's nanoseconds, once they have ended.
+  // Returns (start, end) of all commands, in the device's nanoseconds, once they have ended.
   std::vector<std::pair<uint64_t, uint64_t>> schedule();
-  // The same from the moment at which each was enqueued.
+  // The same from the time at which each was enqueued.
   std::vector<std::pair<uint64_t, uint64_t>> outstanding();
-  // Prints the schedule to standard error, one "name value" a line, in seconds.
+  // Prints the schedule to standard error, one "name value" per line, in seconds.
   void state_schedule();
 
  private:
@@ -76,7 +76,7 @@ class Device {
   uint64_t waited_ns_ = 0;
 };
 
-// How long at least one of the intervals was open, in nanoseconds.
+// Returns how long at least one of the intervals was open, in nanoseconds.
 uint64_t covered(std::vector<std::pair<uint64_t, uint64_t>> intervals);
 
 }  // namespace opencl

@@ -1,5 +1,5 @@
-// Two kernels in every step: the host works while KernelM runs, and waits while KernelN does. KernelM takes
-// longer, and making it faster gains nothing.
+// Defect: with two kernels in every step, the host works while KernelM runs and waits while KernelN runs.
+// KernelM takes longer, but making it faster gains nothing.
 
 #include <cstdio>
 

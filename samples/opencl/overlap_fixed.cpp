@@ -1,5 +1,5 @@
-// overlap.cpp, repaired: the host's work, which needs neither kernel's result, is done while both of them
-// run.
+// overlap.cpp without its defect: the host's work, which needs neither kernel's result, is done while both of
+// them run.
 
 #include <cstdio>
 

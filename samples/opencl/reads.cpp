@@ -1,5 +1,5 @@
-// A pipeline of batches: each one's result is read with a blocking call, although only the host's work on it,
-// which could be done while the next batch is computed, needs it.
+// Defect: a pipeline reads the result of each batch with a blocking call. Only the host's work needs it, and
+// that could be done while the next batch is computed.
 
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// reads.cpp, repaired: the next batch is on its way to the device before the host takes up the result of this
-// one.
+// reads.cpp without its defect: the next batch is submitted to the device before the host processes the
+// result of this one.
 
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// Two processes share a device and keep step with each other: both use it at the same time, and both leave it
-// idle while they work on the host.
+// Defect: two processes share a device in lockstep. Both use it at the same time, and both leave it idle
+// while they work on the host.
 
 #include "shared.h"
 

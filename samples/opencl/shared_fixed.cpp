@@ -1,4 +1,4 @@
-// shared.cpp, repaired: one process uses the device while the other one works on the host.
+// shared.cpp without its defect: one process uses the device while the other one works on the host.
 
 #include "shared.h"
 

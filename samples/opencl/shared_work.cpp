@@ -19,7 +19,7 @@ constexpr int kProcesses = 2;
 constexpr double kKernel = 5, kHostWork = 5;  // milliseconds
 constexpr int kMostTasks = 100'000;
 
-// What both processes see.
+// Shared by both processes.
 struct Meeting {
   pthread_barrier_t barrier;
   cl_uint launches[kProcesses];
@@ -76,8 +76,8 @@ void state_common_schedule(const Meeting& meeting, uint64_t since_ns) {
     all.insert(all.end(), meeting.times[process], meeting.times[process] + meeting.tasks[process]);
   const double window = static_cast<double>(now_ns() - since_ns) * 1e-9;
   const double busy = static_cast<double>(covered(all)) * 1e-9;
-  // As each process sees it, from its own first use to its own end: idle while nothing of its own is active
-  // and the other one has nothing outstanding.
+  // For each process, from its own first use to its own end: the time in which nothing of its own is active
+  // and the other process has nothing outstanding.
   double processes_idle = 0;
   for (int process = 0; process < kProcesses; ++process) {
     const int other = 1 - process;

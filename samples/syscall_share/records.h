@@ -1,5 +1,5 @@
 #pragma once
-// What both versions share: the sum over a record, and the program's own account of where its CPU time went.
+// Shared by both versions: the sum over a record, and the program's own account of its CPU time.
 
 #include <sys/resource.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 
 constexpr size_t kRecordBytes = 8 * 1024;
-// Records per turn of reading and summing: long enough (about 80 us) that asking the clock costs little.
+// Records per batch of reading and summing. It takes about 80 us, so reading the clock costs little.
 constexpr size_t kBatch = 128;
 
 [[gnu::noinline]] inline uint64_t sum_records(const uint8_t* bytes, size_t count) {
@@ -24,13 +24,13 @@ inline uint64_t cpu_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// The first argument, or what takes about 3 s in the slow version.
+// Returns the first argument, or a number that takes about 3 s in the slow version.
 inline size_t batch_count(int argc, char** argv) {
   return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 40'000;
 }
 
-// Two independent accounts: the thread's CPU clock around the reads, and the kernel's split of user and
-// system.
+// Prints two independent accounts: the thread's CPU clock around the reads, and the kernel's split of user
+// and system time.
 inline void print_shares(uint64_t sum, uint64_t read_ns, uint64_t total_ns) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

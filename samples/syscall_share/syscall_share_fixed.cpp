@@ -1,4 +1,4 @@
-// syscall_share with its defect repaired: one system call reads a whole batch of records.
+// syscall_share with its defect removed: one system call reads a whole batch of records.
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -28,8 +28,9 @@ class DeviceMoments : public QObject {
   std::optional<Moment> run_of(const std::string& task) const;
   // Returns the whole time in which the queue was active.
   std::optional<Moment> all_of(uint32_t queue) const;
-  // Returns the first of the longest times without a task on any queue in whose middle a thread was in that
-  // code, or else the first of the longest waits there. Call paths begin with the innermost frame.
+  // idleness_in() returns the first of the longest times without a task on any queue in whose middle a thread
+  // was in that code, wait_in() the first of the longest waits there. Call paths begin with the innermost
+  // frame.
   std::optional<Moment> idleness_in(const std::vector<FindingFrame>& code) const;
   std::optional<Moment> wait_in(const std::vector<FindingFrame>& code) const;
 
