@@ -1,5 +1,5 @@
-// Temporaries are allocated and freed in every time step; freeing waits for the kernels, and the device has nothing to do
-// meanwhile and after. Built with -DFIXED they are allocated once, before the first time step.
+// Defect: temporaries are allocated and freed in every time step. Freeing waits for the kernels, and the device is idle
+// meanwhile and afterwards. Built with -DFIXED they are allocated once, before the first time step.
 
 #include <cstdio>
 

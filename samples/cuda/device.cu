@@ -9,13 +9,13 @@ namespace cuda {
 
 namespace {
 
-constexpr int kNoDevice = 77;  // tests skip
+constexpr int kNoDevice = 77;  // tests are skipped
 
 __global__ void Calibrate(uint32_t* data, uint64_t turns) {
   spin(data, turns);
 }
 
-volatile uint32_t kept;  // so that the work is done
+volatile uint32_t kept;  // keeps the compiler from removing the work
 
 __attribute__((noinline)) void turn(uint64_t turns) {
   uint32_t x = kept;

@@ -1,5 +1,5 @@
-// Launches an empty kernel many times from one calling context, and states what a launch took on standard error, in
-// nanoseconds: the shortest mean of 20 turns, for comparison with and without a profiler. Waits between the turns.
+// Launches an empty kernel many times from one calling context, and prints the time per launch on standard error, in
+// nanoseconds: the shortest mean of 20 rounds, for comparison with and without a profiler. Waits between the rounds.
 
 #include <algorithm>
 #include <cstdio>

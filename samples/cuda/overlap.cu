@@ -1,6 +1,6 @@
-// Two kernels in every step: the host works while KernelM runs, and waits while KernelN does. KernelM takes longer, and
-// making it faster gains nothing. Built with -DFIXED the host's work, which needs neither kernel's result, is done while
-// both of them run.
+// Defect: with two kernels in every step, the host works while KernelM runs and waits while KernelN runs. KernelM takes
+// longer, but making it faster gains nothing. Built with -DFIXED the host's work, which needs neither kernel's result,
+// is done while both of them run.
 
 #include <cstdio>
 

@@ -1,6 +1,6 @@
 #pragma once
-// A database with a million contexts, on paths of about a hundred frames, of twenty thousand functions. Of
-// more than one metric each is a little heavier than the one before.
+// A database with a million contexts on paths of about a hundred frames, of twenty thousand functions. With
+// several metrics, each is a little heavier than the previous one.
 
 #include <cstdint>
 

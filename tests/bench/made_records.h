@@ -1,5 +1,6 @@
 #pragma once
-// For make_ranks: what ranks and nodes leave beside their measurements, as `prof run` does under a launcher.
+// For make_ranks: the records of ranks and nodes next to their measurements, as `prof run` writes them under
+// a launcher.
 
 #include <cstdint>
 #include <filesystem>
@@ -7,7 +8,7 @@
 
 namespace prof::test {
 
-// Of a node beside the first one, whose clock is behind by up to 20 ms, and loses one part in a million.
+// The clock of a node other than the first: it is behind by up to 20 ms, and loses one part in a million.
 struct NodeTime {
   uint64_t start_monotonic_ns = 0;
   uint64_t start_realtime_ns = 0;  // by its own clock
@@ -15,11 +16,12 @@ struct NodeTime {
 };
 NodeTime time_of_node(uint32_t node);
 
-// DIRECTORY/run-<rank>.json, or run.json for rank -1: of a rank that took `length_ns` and ended well.
+// Writes DIRECTORY/run-<rank>.json, or run.json for rank -1, for a rank that ran for `length_ns` and exited
+// normally.
 void write_rank_record(const std::filesystem::path& directory, int rank, const std::string& command,
                        const std::string& host, const NodeTime& time, uint64_t length_ns);
 
-// DIRECTORY/clock-<host>.json, of a node that is not the first.
+// Writes DIRECTORY/clock-<host>.json for a node other than the first.
 void write_clock(const std::filesystem::path& directory, const std::string& host, const std::string& first,
                  const NodeTime& time, uint64_t length_ns);
 

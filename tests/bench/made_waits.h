@@ -1,6 +1,6 @@
 #pragma once
-// For make_ranks: a job whose ranks wait for each other in a collective operation of MPI, as the program that
-// was measured does.
+// For make_ranks: a job whose ranks wait for each other in a collective operation of MPI, as in the measured
+// program.
 
 #include <cstdint>
 #include <vector>
@@ -11,24 +11,24 @@ namespace prof::test {
 
 enum class Part : uint8_t {
   Compute,  // the program's own code
-  Wait,     // MPI, but for its begin and end
+  Wait,     // MPI, except its start and end
   Neither,
 };
 
-// Of each node of a thread.
+// Returns the part of each node of a thread.
 std::vector<Part> parts_of(const ProcessMeasurement& measured, const std::vector<MeasuredNode>& nodes);
 
-// Steps, at whose ends all ranks have to have come. One rank in 500 is slow in all of them, and in
-// those of the second half each eighth rank is late, in its turn.
+// Steps after which all ranks must have arrived. One rank in 500 is slow in all of them. In those of the
+// second half, each eighth rank is late in turn.
 class Steps {
  public:
-  // `slowness`: of each rank, around 1. All take about `all_ns`.
+  // `slowness`: one per rank, around 1. All steps take about `all_ns`.
   Steps(const std::vector<double>& slowness, uint64_t seed, double all_ns, uint32_t steps);
 
   struct Step {
     double work_ns, wait_ns;
   };
-  // In their order.
+  // Returns a rank's steps in order.
   std::vector<Step> of_rank(uint32_t rank) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// A run on a machine that allows everything, for tests that take something away.
+// A run on a machine without restrictions, from which tests take something away.
 
 #include <string>
 #include <vector>
@@ -36,7 +36,7 @@ inline RunFacts facts_of(const RunRequest& request) {
   return facts;
 }
 
-// The line with which `decide` refuses; empty if it does not.
+// Returns the line with which `decide` refuses; empty if it does not.
 template <typename Decide>
 std::string refusal(const Decide& decide) {
   try {

@@ -1,5 +1,5 @@
 #pragma once
-// The inside of the fake driver: its objects, its device, and how its calls are made.
+// Internals of the fake driver: its objects, its device, and how its calls are made.
 
 #include <cuda.h>
 
@@ -22,7 +22,7 @@ struct CUstream_st {
   uint32_t id;
   uint64_t end = 0;
   bool capturing = false;
-  uint64_t event = 0;  // when the device passes the event that nothing has come after; else 0
+  uint64_t event = 0;  // when the device passes the event that is last in the stream; else 0
 };
 struct CUfunc_st {
   std::string name;
@@ -54,12 +54,12 @@ struct Driver {
   uint64_t opened = 0;
   uint64_t waited = 0;
   uint64_t beside_tasks = 0;  // between tasks and the events before and after them
-  CUctx_st context;           // the primary one
+  CUctx_st context;           // the primary context
   std::vector<CUcontext> destroyed;
   CUstream_st default_stream{7, 0, false, 0};
   std::vector<CUstream_st*> streams{&default_stream};
-  CUgraph_st* captured = nullptr;                  // while a stream is captured
-  std::vector<Task> pending;                       // not taken by CUPTI
+  CUgraph_st* captured = nullptr;                  // while the stream is captured
+  std::vector<Task> pending;                       // not yet taken by CUPTI
   std::vector<std::pair<uint64_t, uint64_t>> all;  // times of all tasks
   std::vector<void*> pinned;
   uint32_t last_stream = 7;
@@ -71,7 +71,7 @@ Driver& driver();
 
 CUcontext& current_context();  // the thread's
 
-// Writes what was done into the file that FAKE_CUDA_SCHEDULE names.
+// Writes the schedule to the file that FAKE_CUDA_SCHEDULE names.
 void state_schedule();
 
 void wait_until(uint64_t time);
@@ -80,10 +80,10 @@ uint64_t end_of_all();
 CUstream_st& stream_of(CUstream stream);
 bool is_default(CUstream stream);
 
-// When it ends. The legacy default stream and the others wait for each other.
+// Returns when the task ends. The legacy default stream and other streams wait for each other.
 uint64_t submit(CUstream stream, Task task, uint64_t length);
 
-// While a stream is captured such a call makes the capture fail, unless the thread has relaxed that.
+// Makes the capture fail if a stream is being captured, unless the thread has relaxed that.
 void call_unsafe_in_capture();
 
 CUresult driver_call(CUpti_driver_api_trace_cbid id, const char* name, const void* arguments,
@@ -92,7 +92,7 @@ void tell_resource(CUpti_CallbackIdResource id, CUstream stream);
 
 }  // namespace fake
 
-// The arguments as CUPTI's headers describe them, in the order of the function's.
+// The arguments as CUPTI's headers describe them, in the function's order.
 #define FAKE_CALL(function, ...)                  \
   const function##_params arguments{__VA_ARGS__}; \
   return driver_call(CUPTI_DRIVER_TRACE_CBID_##function, #function, &arguments, [&]() -> int

@@ -1,10 +1,9 @@
 #pragma once
-// What the fake driver (libcuda.so.1) shows to the fake CUPTI (libcupti.so.13) and the fake runtime
+// The interface of the fake driver (libcuda.so.1) for the fake CUPTI (libcupti.so.13) and the fake runtime
 // (libcudart.so.13).
 //
-// The device is a schedule and no more: a task starts when it was submitted and the stream's last one has
-// ended, at the earliest kLaunchLatency_ns later, and lasts as long as its launch says. Calls that wait sleep
-// until then.
+// The device is only a schedule. A task starts at least kLaunchLatency_ns after it was submitted, when the
+// stream's previous task has ended, and lasts as long as its launch says. Calls that wait sleep until then.
 
 #include <cupti.h>
 
@@ -13,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// Of a graph's node; for programs as well.
+// Returns the name of a graph's node; also for programs.
 extern "C" const char* fake_node_name(CUgraphNode node);
 
 namespace fake {
@@ -32,13 +31,13 @@ struct Task {
   uint64_t graph_node;
 };
 
-// What CUPTI stands in for: nullptr until it is asked for anything.
+// What CUPTI installs; nullptr until CUPTI is used.
 struct Tools {
   void (*callback)(CUpti_CallbackDomain, CUpti_CallbackId, const void*) = nullptr;
 };
 
 Tools& tools();
-// The tasks that have not been taken by CUPTI yet, in the order of submission.
+// Takes the tasks that CUPTI has not taken yet, in the order of submission.
 std::vector<Task> take_tasks(const std::function<bool(const Task&)>& which);
 uint64_t now_ns();
 
@@ -49,7 +48,7 @@ struct Call {
   const void* arguments;
   const char* symbol;
 };
-// Does what the call does, between CUPTI's callbacks.
+// Executes the call between CUPTI's callbacks.
 int call(const Call& what, const std::function<int()>& body);
 
 }  // namespace fake

@@ -1,5 +1,5 @@
 #pragma once
-// The schedule with threads and cells to add to, for tests that count its every nanosecond.
+// The schedule with threads and cells to add to, for tests that count every nanosecond.
 
 #include <memory>
 #include <vector>

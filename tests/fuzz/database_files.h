@@ -1,5 +1,5 @@
 #pragma once
-// The files of a database in one input: each behind its size in 4 bytes, in this order.
+// The files of a database in one input: each preceded by its size in 4 bytes, in this order.
 
 #include <cstdint>
 #include <cstring>
@@ -32,7 +32,7 @@ inline std::string_view take_part(std::string_view& input) {
   return part;
 }
 
-// A file that is not there is an empty part.
+// A missing file is an empty part.
 inline std::string packed_database(const std::filesystem::path& folder) {
   std::string input;
   for (const char* name : kFuzzedFiles)

@@ -1,5 +1,5 @@
 #pragma once
-// What the fuzz targets of imports share.
+// Shared by the fuzz targets of imports.
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 
 namespace prof::test {
 
-// Imports any bytes; what comes out must keep the rules of model.h.
+// Imports arbitrary bytes. The result must obey the rules of model.h.
 inline int import_any(const uint8_t* data, size_t size, ImportFormat format) {
   ImportOptions options;
   options.format = format;

@@ -1,5 +1,5 @@
 #pragma once
-// A file in memory that takes the bytes of one input after another, for readers that want a path.
+// An in-memory file that holds one input after the other, for readers that need a path.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ namespace prof::test {
 
 class InputFile {
  public:
-  // Below /dev/shm, in a folder of its own.
+  // Creates it below /dev/shm, in a folder of its own.
   explicit InputFile(const char* name) {
     char folder[] = "/dev/shm/prof-fuzz-XXXXXX";
     if (mkdtemp(folder) == nullptr) std::abort();

@@ -1,5 +1,5 @@
 #pragma once
-// An analysis that was interrupted at its end, of which the target `team_parts` changes one part at a time.
+// An analysis that was interrupted at its end. The target `team_parts` changes one part of it at a time.
 
 #include <filesystem>
 #include <string>
@@ -10,16 +10,17 @@ namespace prof::test {
 
 class TeamSeed {
  public:
-  // Analyzes what it makes in a new folder below the one for temporary files.
+  // Analyzes a synthetic measurement in a new temporary folder.
   TeamSeed();
   ~TeamSeed();
   TeamSeed(const TeamSeed&) = delete;
 
-  // What processes leave each other.
+  // The files that processes leave for each other.
   const std::vector<std::string>& parts() const { return parts_; }
   std::string text_of(const std::string& part) const;
 
-  // Goes on with this analysis when a part is `text`; returns the database. Throws what the analysis does.
+  // Continues this analysis with `text` as the part, and returns the database. Throws what the analysis
+  // throws.
   std::filesystem::path resume_with(const std::string& part, std::string_view text) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The database whose traces the target `timeline` takes apart: small, with wide and narrow blocks and levels
-// above them.
+// The database whose traces the target `timeline` changes: small, with wide and narrow blocks and several
+// levels.
 
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// Test support: lines of devices and queues, and accesses to memory, written by the runtime's own code.
+// Test support: lines of devices and queues, and memory accesses, written by the runtime's own code.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace prof::test {
 
-// A queue, or the one line of a device, which has no tasks.
+// A queue, or the single line of a device, which has no tasks.
 class RecordedLine {
  public:
   RecordedLine(hpcrun::MeasurementFile& file, uint32_t index, uint64_t period_ns = 0) : line(index) {

@@ -1,5 +1,5 @@
 #pragma once
-// Test support: what must hold for whatever the reader returns, however broken the file.
+// Test support: invariants of whatever the reader returns, however damaged the file.
 
 #include <cstdint>
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace prof::test {
 
-// nullptr, or the rule that is broken.
+// Returns nullptr, or the rule that is broken.
 const char* broken_invariant(const ProcessMeasurement& measurement);
 
-// Gives every page that starts with the extent magic a valid header checksum (and the file header too), so
-// that changed bytes reach the code behind the checksums.
+// Gives the file header and every page that starts with the extent magic a valid header checksum, so that
+// changed bytes reach the code after the checksums.
 void forge_checksums(std::span<uint8_t> file);
 
 }  // namespace prof::test

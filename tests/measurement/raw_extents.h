@@ -1,5 +1,5 @@
 #pragma once
-// Test support: where things lie in a measurement file, found without the reader under test.
+// Test support: locates the parts of a measurement file without the reader under test.
 
 #include <cstring>
 #include <fstream>
@@ -16,8 +16,8 @@ struct RawExtent {
   uint32_t thread = 0;
   uint64_t first = 0;
   size_t offset = 0;
-  size_t bytes = 0;   // whole extent
-  size_t length = 0;  // published payload
+  size_t bytes = 0;   // the whole extent
+  size_t length = 0;  // the published payload
   bool sealed = false;
   size_t payload() const { return offset + sizeof(hpcrun::ExtentHeader); }
 };
@@ -53,7 +53,7 @@ inline std::vector<RawExtent> raw_extents(const std::vector<uint8_t>& bytes) {
   return extents;
 }
 
-// Ends of the trace records in a payload, as offsets in the file: two LEB128 numbers each.
+// Returns the ends of the trace records in a payload, as offsets in the file. A record is two LEB128 numbers.
 inline std::vector<size_t> trace_record_ends(const std::vector<uint8_t>& bytes, const RawExtent& extent) {
   std::vector<size_t> ends;
   unsigned numbers = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Test support: a measurement written by the runtime's own code, outside of any measured program.
+// Test support: a measurement written by the runtime's own code outside any measured program.
 
 #include <unistd.h>
 
@@ -98,7 +98,7 @@ class Recorder {
   std::filesystem::path path_;
 };
 
-// Small, repeatable, the same everywhere.
+// A small generator with the same sequence on every platform.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}

@@ -1,6 +1,6 @@
 #pragma once
-// Test support: a repeatable sequence of samples of one thread, so that what a file says can be compared with
-// what was recorded, also by another process.
+// Test support: a repeatable sequence of samples of one thread. It allows comparing a file with what was
+// recorded, even by another process.
 
 #include <vector>
 
@@ -28,7 +28,7 @@ class Scenario {
     step.time_ns = time_ns_;
     step.gap = random_.below(50) == 0;
     if (step.gap) return step;
-    // A walk: some frames return, some are called.
+    // Walks: some frames return, some are called.
     while (!stack_.empty() && random_.below(3) != 0) stack_.pop_back();
     do {
       stack_.push_back(
@@ -46,7 +46,7 @@ class Scenario {
   uint64_t time_ns_ = kStartMonotonic;
 };
 
-// False as soon as one of the calls was refused.
+// Returns false as soon as a call is refused.
 inline bool record(RecordedThread& thread, const Scenario::Step& step) {
   if (step.gap) return thread.trace.append_gap(step.time_ns);
   const hpcrun::NodeId node = thread.tree.insert(step.path.data(), static_cast<uint32_t>(step.path.size()));
@@ -54,7 +54,7 @@ inline bool record(RecordedThread& thread, const Scenario::Step& step) {
          thread.trace.append(step.time_ns, node);
 }
 
-// The call path of a node, leaf first.
+// Returns the call path of a node, leaf first.
 inline std::vector<hpcrun::FrameKey> path_of(const MeasuredThread& thread, uint32_t node) {
   std::vector<hpcrun::FrameKey> path;
   for (; node != 0; node = thread.nodes.at(node).parent) path.push_back(thread.nodes.at(node).frame);

@@ -1,6 +1,5 @@
 #pragma once
-// Threads that are sampled by timers of their CPU time and watched for contention, without the rest of the
-// runtime.
+// Threads that are sampled by CPU-time timers and watched for contention, without the rest of the runtime.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +18,7 @@ struct ThreadProgress {
   hpcrun::Progress progress;
 };
 
-// The body of a thread: it runs until `stop`, in code that begins at `begin` (for decoding).
+// The body of a thread. It runs until `stop`, in code that starts at `begin` (for decoding).
 struct WatchedBody {
   void (*run)(void* data, const volatile bool& stop);
   void* data;
@@ -28,14 +27,14 @@ struct WatchedBody {
 struct WatchedRun {
   std::vector<ThreadEvidence> evidence;
   std::vector<ThreadProgress> progress;
-  int failure = 0;  // of setting breakpoints, a negated errno
+  int failure = 0;  // from setting breakpoints, a negated errno
   uint64_t samples = 0;
-  uint32_t asked_often = 0;  // samples were asked to come often
+  uint32_t asked_often = 0;  // how often samples were requested at a high rate
 };
 
-// Runs all bodies at once until `is_enough` says so of what was found so far, or so many seconds went by.
+// Runs all bodies at once until `is_enough` returns true for what was found so far, or `seconds` have passed.
 WatchedRun run_watched(const std::vector<WatchedBody>& bodies, double seconds,
                        const std::function<bool(const WatchedRun&)>& is_enough = {});
 
-// The state of an interrupted thread.
+// Returns the state of an interrupted thread.
 hpcrun::MachineState machine_state_of(const void* ucontext);

@@ -1,5 +1,5 @@
 #pragma once
-// A run whose two threads contend for elements of one array.
+// A run with two threads that contend for elements of one array.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ inline uint32_t leaf_of(const Database& database, const std::string& function) {
   return kNone;
 }
 
-// Two threads in elements of one array; what they do there is `sides`.
+// Returns two threads in elements of one array; `sides` describes what they do there.
 inline Database counting(nlohmann::json (*sides)(uint32_t first, uint32_t second)) {
   DatabaseBuilder b;
   b.function("count_first(unsigned long)", "count.cpp", "/home/me/count", 3);

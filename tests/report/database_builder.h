@@ -1,5 +1,5 @@
 #pragma once
-// Builds small databases by hand: call paths with a cost at their leaf become contexts, values and summaries.
+// Builds small databases by hand. Call paths with a cost at their leaf become contexts, values and summaries.
 
 #include <cstdint>
 #include <map>
@@ -10,11 +10,10 @@
 
 namespace prof::test {
 
-// One frame of a call path: the function and the line in it at which it calls the next one or spends its
-// cost.
+// A frame of a call path: the function, and the line in it that calls the next one or has the cost.
 struct At {
   std::string function;
-  uint32_t line = 0;  // 0: no line is known
+  uint32_t line = 0;  // 0: unknown
   bool inlined = false;
 };
 
@@ -22,15 +21,15 @@ class DatabaseBuilder {
  public:
   DatabaseBuilder() { database.title = "sum"; }
 
-  // Functions live in src/<name of the file>; a module without a file has no line information.
+  // Functions lie in src/<name of the file>. A module without a file has no line information.
   void function(const std::string& name, const std::string& file, const std::string& module,
                 uint32_t line = 0);
   uint32_t metric(const std::string& name, const std::string& unit);
   uint32_t thread(int32_t index, const std::string& name = "", int32_t rank = -1);
-  // A cost in a metric at the leaf of a path that starts at an entry point, outermost frame first.
+  // Adds a cost at the leaf of a path from an entry point, outermost frame first.
   void spend(uint32_t thread, const std::vector<At>& path, double cost, uint32_t metric = 0,
              const std::string& entry = "main thread");
-  // Puts the values of all threads in order and sums them up; call it last.
+  // Sorts the values of all threads and adds them up. Must be called last.
   Database build();
 
   Database database;

@@ -1,5 +1,5 @@
 #pragma once
-// The run that golden files and docs/json.md show: two threads sum, one of them slowly.
+// The run that golden files and docs/json.md show: two threads compute sums, one of them slowly.
 
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"

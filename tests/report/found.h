@@ -1,5 +1,5 @@
 #pragma once
-// Findings of databases that tests make.
+// Findings of test databases.
 
 #include <string>
 #include <vector>
@@ -14,10 +14,10 @@ std::vector<Finding> findings_of(const Database& database);
 using Kinds = std::vector<std::string>;
 Kinds kinds(const std::vector<Finding>& findings);
 
-// A run in which nothing but what `json`, its run.json, says is noteworthy.
+// Returns a run without findings other than those that `json`, its run.json, causes.
 Database flawless(const std::string& json = "{}");
 
-// The sentence of the one finding of flawless(json); empty if there is none.
+// Returns the sentence of the only finding of flawless(json), or an empty string.
 std::string only_sentence(const std::string& json);
 
 }  // namespace prof::test

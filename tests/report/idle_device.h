@@ -1,5 +1,5 @@
 #pragma once
-// A run whose device is idle for part of the time, and a thread for another.
+// A run in which the device is idle for part of the time, and a thread for another part.
 
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
@@ -14,7 +14,7 @@ inline constexpr char kRun[] = R"json({
                "incomplete": 1, "queues": [{"profile": 1, "name": "queue 1"}]}]
 })json";
 
-// A program that frees in each step, and whose KernelN nothing overlaps: KernelM takes longest.
+// Returns a program that frees in each step and whose KernelN is not overlapped. KernelM takes longest.
 inline Database program() {
   DatabaseBuilder b;
   b.function("main", "main.cpp", "/home/me/step", 30);

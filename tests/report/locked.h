@@ -1,5 +1,5 @@
 #pragma once
-// A run whose threads wait for a lock and in a barrier, with one that works while others are idle, and a
+// A run whose threads wait for a lock and at a barrier, one of which works while others are idle, and a
 // deadlock.
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ inline nlohmann::json lock_side(uint32_t context, uint64_t count, double seconds
           {"seconds", seconds}, {"longest_s", 0.1}, {"open", 0}};
 }
 
-// One lock for which a thread waits while another has it, and a wait without a lock.
+// Returns a run with one lock for which a thread waits while another has it, and a wait without a lock.
 inline Database locked() {
   Database database = example();
   nlohmann::json run = run_of(database);
@@ -34,8 +34,8 @@ inline Database locked() {
   return database;
 }
 
-// The same with threads that were idle while another worked, one that waits still, and two that wait for each
-// other.
+// The same with threads that were idle while another one worked, one that still waits, and two that wait for
+// each other.
 inline Database deadlocked() {
   Database database = locked();
   nlohmann::json run = run_of(database);

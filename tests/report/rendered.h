@@ -1,5 +1,5 @@
 #pragma once
-// Runs a report or an export and gives back what it printed.
+// Runs a report or an export and returns what it printed.
 
 #include <cstdio>
 #include <filesystem>
@@ -43,7 +43,7 @@ inline std::string golden(const std::string& name) {
   return file_text(std::filesystem::path(PROF_SOURCE_DIR) / "tests/report/golden" / name);
 }
 
-// The lines of a text, without their line ends.
+// Returns the lines of a text without line ends.
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);

@@ -1,6 +1,6 @@
 #pragma once
-// Runs of a made-up program whose samples are drawn by chance, for tests of comparisons: seven functions, of
-// which "hot" may take longer.
+// Runs of a synthetic program with random samples, for tests of comparisons. It has seven functions, of which
+// "hot" may become slower.
 
 #include <fmt/format.h>
 
@@ -13,12 +13,12 @@
 namespace prof::test {
 
 struct SampledProgram {
-  double samples = 3000;    // of a run, about
-  double deviation = 0.01;  // from run to run, of all of it
-  double slower = 0;        // hot takes so much more, 0.15: 15 %
+  double samples = 3000;    // per run, about
+  double deviation = 0.01;  // from run to run, of the whole run
+  double slower = 0;        // by how much hot is slower; 0.15: 15 %
   int32_t ranks = 0;        // 0: none
-  double waiting = 0;       // samples in "wait", which hot calls, for each rank
-  std::string prefix = {};  // of the function hot, which others call by another name
+  double waiting = 0;       // samples in "wait", which hot calls, per rank
+  std::string prefix = {};  // of the name of hot in the run
 };
 
 inline Database sampled_run(const SampledProgram& program, uint64_t seed) {

@@ -22,8 +22,8 @@ inline uint32_t context_of(const Database& database, const std::string& function
   return kNone;
 }
 
-// Twelve ranks compute for 1 s, wait in a barrier for 1 s and compute for 2 s; rank 3 reads for the first
-// 800 ms of the barrier.
+// Returns twelve ranks that compute for 1 s, wait in a barrier for 1 s and compute for 2 s. Rank 3 reads for
+// the first 800 ms of the barrier.
 inline Database stalled_ranks(const std::string& first_metric = "REALTIME") {
   DatabaseBuilder b;
   b.function("main", "main.cpp", "/home/me/team", 30);

@@ -1,5 +1,6 @@
 #pragma once
-// Test support: a perf ring in ordinary memory, with records as the kernel writes them for memory samples.
+// Test support: a perf ring buffer in ordinary memory, with records as the kernel writes them for memory
+// samples.
 
 #include <linux/perf_event.h>
 
@@ -32,14 +33,14 @@ class SyntheticRing {
     put(numbers, sizeof numbers);
   }
 
-  // Any other record of so many bytes.
+  // Adds another type of record with this size.
   void add_other(uint32_t type, uint16_t bytes) {
     add_damaged(type, bytes);
     const std::vector<char> rest(bytes - sizeof(perf_event_header), '\xa5');
     put(rest.data(), rest.size());
   }
 
-  // A header alone, whatever size it says.
+  // Adds only a header, with any size.
   void add_damaged(uint32_t type, uint16_t size) {
     perf_event_header header{};
     header.type = type;
@@ -51,7 +52,7 @@ class SyntheticRing {
     page_.data_head = head;
     page_.data_tail = tail;
   }
-  // Its positions (head, tail), then its records.
+  // Returns its positions (head, tail), followed by its records.
   std::string contents() const {
     const uint64_t positions[] = {page_.data_head, page_.data_tail};
     std::string all(reinterpret_cast<const char*>(positions), sizeof positions);

@@ -1,6 +1,6 @@
 #pragma once
-// Which function a code address is in, by the symbol table of an ELF file, prepared outside handlers and read
-// inside.
+// Maps a code address to its function by the symbol table of an ELF file. It is prepared outside handlers and
+// read inside.
 
 #include <gelf.h>
 
@@ -12,11 +12,11 @@ namespace prof_test {
 
 class FunctionMap {
  public:
-  // Numbers the named functions of the file by their place in `names`; parts that the compiler split off
+  // Numbers the named functions of the file by their index in `names`. Parts that the compiler split off
   // ("name.cold") count as the function.
   bool load(const char* file, const char* const* names, uint16_t name_count);
 
-  // The number of the function at an ELF address, 0 for none. Async-signal-safe.
+  // Returns the number of the function at an ELF address, or 0. Async-signal-safe.
   uint16_t at(uint64_t elf_address) const {
     const uint64_t offset = elf_address - first_;
     return elf_address >= first_ && offset < functions_.size() ? functions_[offset] : uint16_t{0};

@@ -1,5 +1,5 @@
 #pragma once
-// A timer that interrupts its thread, and a walk in the handler: what the tests of the walk share.
+// A timer that interrupts its thread, and a stack walk in the handler. Shared by the tests of the walk.
 
 #include <signal.h>
 #include <time.h>
@@ -28,7 +28,7 @@ inline hpcrun::StackBounds own_stack_bounds() {
   return {start, start + bytes};
 }
 
-// While one exists, the thread that made it gets `signal` from a monotonic timer.
+// As long as it lives, the thread that created it gets `signal` from a monotonic timer.
 class ThreadTimer {
  public:
   ThreadTimer(int signal, long period_ns) {
@@ -43,7 +43,7 @@ class ThreadTimer {
     REQUIRE(timer_settime(timer_, 0, &period, nullptr) == 0);
     signal_ = signal;
   }
-  // A signal that is still pending is delivered before the destructor returns.
+  // Delivers a pending signal before it returns.
   ~ThreadTimer() {
     timer_delete(timer_);
     syscall(SYS_gettid);
@@ -56,7 +56,7 @@ class ThreadTimer {
   int signal_ = 0;
 };
 
-// Everything that walks on one thread needs.
+// Everything that the stack walk of one thread needs.
 struct ThreadWalker {
   hpcrun::Arena arena;
   hpcrun::Unwinder unwinder;

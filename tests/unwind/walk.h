@@ -1,5 +1,5 @@
 #pragma once
-// One walk of the own thread's stack from a signal handler, and what it found: for tests of test_unwind_walk.
+// Walks the calling thread's own stack from a signal handler and keeps the result, for test_unwind_walk.
 
 #include <link.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ inline void remember_module(const ModuleInfo& info) noexcept {
   module_paths[info.id] = info.path;
 }
 
-// What the handler leaves for the test.
+// Passed from the handler to the test.
 struct Walked {
   ThreadWalker* walker = nullptr;
   uint32_t depth = 0;
@@ -63,7 +63,7 @@ struct Walk {
     walked = &result;
   }
 
-  // How many frames lie in [start, start + bytes) of this program.
+  // Returns how many frames lie in [start, start + bytes) of this program.
   template <typename Function>
   size_t frames_in(Function* function, uint64_t bytes = 64) const {
     const uint64_t start = reinterpret_cast<uint64_t>(function) - bias_of_program();

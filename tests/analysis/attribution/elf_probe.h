@@ -1,5 +1,5 @@
 #pragma once
-// Looks into the test's ELF files, to know what attribution must find.
+// Reads the test's ELF files to determine what attribution must find.
 
 #include <filesystem>
 #include <optional>
@@ -13,20 +13,21 @@ struct Extent {
   uint64_t end = 0;
 };
 
-// Code of the function whose linkage name contains `name`, by .symtab; fails the test when it is not there.
+// Returns the code of the function whose linkage name contains `name`, by .symtab. Fails the test if there is
+// none.
 Extent function_extent(const std::filesystem::path& file, const std::string& name);
 
-// All sections with that name prefix.
+// Returns all sections whose names begin with `prefix`.
 std::vector<Extent> section_extents(const std::filesystem::path& file, const std::string& prefix);
 
 std::vector<uint8_t> build_id(const std::filesystem::path& file);
 
-// Every address of the extent.
+// Returns every address of the extent.
 std::vector<uint64_t> addresses_of(Extent extent);
 
-// The number of the line that ends with the comment "at: <mark>".
+// Returns the number of the line that ends with the comment "at: <mark>".
 uint32_t marked_line(const std::filesystem::path& source, const std::string& mark);
 
-// Copies a file, with those sections compressed by zstd whose name begins with one of the prefixes.
+// Copies a file and compresses the sections whose names begin with one of the prefixes with zstd.
 void compress_by_zstd(const std::filesystem::path& from, const std::filesystem::path& to,
                       const std::vector<std::string>& prefixes);

@@ -1,5 +1,5 @@
 #pragma once
-// A table of functions as Go's linker writes it (.gopclntab, Go 1.20 and later).
+// Builds a function table as Go's linker writes it (.gopclntab, Go 1.20 and later).
 
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@ struct GoFunction {
   std::string name;
   uint32_t start = 0;  // offset of its code
   uint32_t definition_line = 0;
-  // From each offset on: the line of the file (index of GoTable::files).
+  // From each offset on: the line in the file (index of GoTable::files).
   struct Piece {
     uint32_t end, file, line;
   };
@@ -21,9 +21,9 @@ struct GoFunction {
 
 struct GoTable {
   uint32_t magic = 0xfffffff1;
-  uint64_t text = 0;  // address of the code; 0 as since Go 1.26
+  uint64_t text = 0;  // address of the code; 0 as in Go 1.26 and later
   std::vector<std::string> files;
-  std::vector<GoFunction> functions;  // ascending, with no space between
+  std::vector<GoFunction> functions;  // ascending, without gaps
 
   std::string bytes() const;
 };
@@ -95,7 +95,7 @@ inline std::string GoTable::bytes() const {
   return table;
 }
 
-// Two functions of two files, with code inlined from the second in the first.
+// Returns two functions of two files, with code of the second inlined in the first.
 inline GoTable known_go_table() {
   GoTable table;
   table.files = {"/src/main.go", "/go/src/strings/strings.go"};

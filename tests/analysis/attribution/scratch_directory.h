@@ -1,5 +1,5 @@
 #pragma once
-// A directory of a test's own, gone with the object.
+// A temporary directory that is removed with the object.
 
 #include <stdlib.h>
 

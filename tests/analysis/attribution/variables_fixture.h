@@ -1,5 +1,5 @@
 #pragma once
-// What the fixture says of itself: the address and size of an expression, as the compiler sees them.
+// Records of the fixture about itself: the address and size of an expression, as the compiler computes them.
 
 #include <cstddef>
 

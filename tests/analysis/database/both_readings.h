@@ -1,12 +1,13 @@
 #pragma once
-// A database read at once and read as it is asked for has to be the same.
+// Compares the two ways of reading a database: at once, and on demand.
 
 #include <filesystem>
 #include <string>
 
 namespace prof::test {
 
-// Empty where both ways of reading give the same values, or both refuse the database; else what differs.
+// Returns an empty string if both ways give the same values, or both refuse the database; else the
+// difference.
 std::string difference_of_readings(const std::filesystem::path& directory);
 
 }  // namespace prof::test

@@ -4,8 +4,8 @@
 
 namespace prof::test {
 
-// Catch2 assertions that two databases hold the same, traces included. Of source files that are not here
-// `actual` has no copies.
+// Asserts with Catch2 that two databases are equal, traces included. `actual` has no copies of source files
+// that do not exist here.
 void check_equal(const Database& actual, const Database& expected);
 
 }  // namespace prof::test

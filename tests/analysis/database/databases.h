@@ -8,7 +8,8 @@
 
 namespace prof::test {
 
-// Two threads, 13 contexts with an inlined call and nested loops, two metrics, a trace of the main thread.
+// Returns two threads, 13 contexts with an inlined call and nested loops, two metrics, and a trace of the
+// main thread.
 Database known_database();
 
 struct RandomSize {
@@ -20,7 +21,7 @@ struct RandomSize {
 // Equal seeds give equal databases.
 Database random_database(uint32_t seed, const RandomSize& size);
 
-// A trace of a few records, handed out three at a time; starts over after its end.
+// Returns a trace of a few records, read three at a time. It starts over after its end.
 TraceSource trace_of(std::vector<TraceRecord> records);
 std::vector<TraceRecord> records_of(const TraceSource& trace);
 

@@ -6,7 +6,7 @@
 
 namespace prof::test {
 
-// Removed with all its contents at the end of its life.
+// A directory that is removed with all its contents at the end of its life.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

@@ -1,5 +1,5 @@
 #pragma once
-// The rules of model.h, checked on what a reader returned.
+// Checks the rules of model.h on what a reader returned.
 
 #include <string>
 
@@ -7,7 +7,8 @@
 
 namespace prof::test {
 
-// Empty, or the first rule that the database breaks. Reads the traces; their DatabaseError passes through.
+// Returns an empty string, or the first rule that the database breaks. Reads the traces; their DatabaseError
+// is not caught.
 std::string broken_rule(const Database& database);
 
 }  // namespace prof::test

@@ -1,5 +1,5 @@
 #pragma once
-// Writes recordings as perf does, a record at a time.
+// Writes recordings as perf does, one record at a time.
 
 #include <array>
 #include <string>
@@ -17,7 +17,7 @@ struct WrittenSample {
   uint64_t event = 0;  // index
   uint64_t period = 1;
   std::vector<uint64_t> chain = {};
-  // Where the recording has them:
+  // If the recording has them:
   uint64_t address = 0, weight = 0, data_source = 0, physical_address = 0;
   std::vector<uint64_t> registers = {};
   std::string stack = {};
@@ -25,7 +25,7 @@ struct WrittenSample {
 
 class PerfWriter {
  public:
-  // Besides IDENTIFIER, IP, TID, TIME, PERIOD and CALLCHAIN.
+  // `more_of_samples`: sample fields besides IDENTIFIER, IP, TID, TIME, PERIOD and CALLCHAIN.
   explicit PerfWriter(uint64_t more_of_samples = 0, uint64_t register_mask = 0)
       : type_(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
               PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | more_of_samples),
@@ -67,15 +67,15 @@ class PerfWriter {
   std::string processor_;
 };
 
-// Of perf_event_attr::sample_type, where the kernel's headers are older.
+// A bit of perf_event_attr::sample_type, for kernel headers that lack it.
 constexpr uint64_t kSampleWeightStruct = uint64_t{1} << 24;
 
-// As `perf c2c record` writes: loads and stores of two threads that falsely share a line, of which the loads
-// find it modified elsewhere.
+// Returns a recording as `perf c2c record` writes it: loads and stores of two threads with false sharing of a
+// line, which the loads find modified in another core's cache.
 PerfWriter memory_recording();
 
-// A recording with everything that the reader knows of: two processes, threads, two events, kernel and user
-// frames.
+// Returns a recording with everything that the reader supports: two processes, threads, two events, kernel
+// and user frames.
 PerfWriter small_recording();
 
 }  // namespace prof::test

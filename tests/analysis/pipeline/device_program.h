@@ -1,13 +1,14 @@
 #pragma once
-// A measurement of an imagined program with an accelerator, by a schedule that this header states: the
-// program of the thesis's figure 2.1. In each of kSteps steps, from its begin on, in milliseconds:
+// A measurement of a synthetic program with an accelerator, with a known schedule: the program of figure 2.1
+// in Chabbi's thesis. In each of kSteps steps, in milliseconds from its start:
 //
 //    0 to 2    outer_work computes, the device is idle
 //    2         KernelM is submitted; it runs from 3 to 8, while the CPU computes until 7
 //    7 to 9    the CPU waits for KernelM, 1 ms of it for the task and 1 ms for the wake-up
 //    9         KernelN is submitted; it runs from 10 to 19, and the CPU waits from 9 to 20
 //
-// The call path of both launches is outer -> plain of the fixture (measured_program.h), then the kernel.
+// The call path of both launches is outer -> plain of the fixture (measured_program.h), followed by the
+// kernel.
 
 #include <catch2/catch.hpp>
 

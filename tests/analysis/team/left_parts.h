@@ -1,5 +1,5 @@
 #pragma once
-// What a team that is killed leaves in its folder, taken while the team still lives.
+// Copies what killed analysis processes leave in their folder, while they still run.
 
 #include <filesystem>
 #include <string>
@@ -8,12 +8,13 @@
 
 namespace prof::test {
 
-// Without the signs of life: the team rewrites them at any time, and they would be those of a process that
-// has not ended.
+// Leaves out the signs of life: the processes rewrite them at any time, and they would be those of a process
+// that still runs.
 inline void copy_as_left(const std::filesystem::path& folder, const std::filesystem::path& kept) {
   std::filesystem::create_directory(kept);
   for (const std::string& name : SharedFolder(folder).names())
-    if (name != "welcome" && !name.starts_with("alive.") && !name.starts_with("."))  // a dot: being written
+    if (name != "welcome" && !name.starts_with("alive.") &&
+        !name.starts_with("."))  // leading dot: being written
       std::filesystem::copy_file(folder / name, kept / name);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What programs with an allocator of their own have in common: blocks in one array, each with its size before
-// it, that are never given back. The program includes it once and defines malloc() and free().
+// Shared by programs with an allocator of their own: blocks in one array, each with its size before it, that
+// are never freed. The program includes this once and defines malloc() and free().
 
 #include <cstddef>
 #include <cstring>

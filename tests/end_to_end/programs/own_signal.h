@@ -1,7 +1,7 @@
 #pragma once
-// What programs that use a signal of the runtime's themselves have in common: PROGRAM CASE
-// [sigtrap|realtime]. Each case prints facts that must be the same whether or not the program is sampled by
-// that signal.
+// Shared by programs that use one of the runtime's signals themselves: PROGRAM CASE
+// [sigtrap|realtime]. Each case prints facts that must be the same whether or not the program is
+// sampled by that signal.
 
 #include <pthread.h>
 #include <signal.h>
@@ -14,9 +14,9 @@
 
 using Handler = void (*)(int);
 
-constexpr double kSpinSeconds = 0.05;  // some samples at the rate the test asks for
+constexpr double kSpinSeconds = 0.05;  // some samples at the rate that the test requests
 
-inline int own = SIGTRAP;  // the signal that the case is about
+inline int own = SIGTRAP;  // the signal that the case uses
 inline volatile sig_atomic_t handled = 0;
 
 inline void count(int) {
@@ -78,7 +78,7 @@ struct Case {
   void (*body)();
 };
 
-// The program's exit status.
+// Returns the program's exit status.
 inline int run_case(char** argv, std::initializer_list<Case> cases) {
   if (argv[2] && std::strcmp(argv[2], "realtime") == 0) own = SIGRTMAX - 1;
   for (const auto& [name, body] : cases) {

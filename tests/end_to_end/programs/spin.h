@@ -1,5 +1,5 @@
 #pragma once
-// Work that takes a stated amount of CPU time of the calling thread.
+// Work that takes a given amount of CPU time of the calling thread.
 
 #include <time.h>
 
@@ -15,7 +15,7 @@ inline double thread_cpu_seconds() {
   return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
-// Steps between two looks at the clock: about 0.1 ms, so that the clock's own cost does not show.
+// Steps between two reads of the clock: about 0.1 ms, so that the clock's own cost is negligible.
 constexpr unsigned kSpinSteps = 50'000;
 
 [[gnu::noinline]] inline uint64_t spin_steps(uint64_t state) {
@@ -32,7 +32,7 @@ constexpr unsigned kSpinSteps = 50'000;
   uint64_t state = 1;
   while (thread_cpu_seconds() < end) {
     state = spin_steps(state);
-    asm volatile("" : "+r"(state));  // whoever ignores the result must not make the compiler drop the work
+    asm volatile("" : "+r"(state));  // keeps the work if the result is unused
   }
   return state;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What programs that make calls that wait have in common. They print what came of each: how often which
-// result, and how often it came too early. A profiler must not change a word of it.
+// Shared by programs whose calls wait. They print how often each result occurred, and how often a call
+// returned too early. A profiler must not change any of that.
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -35,7 +35,7 @@ inline timespec from_now(clockid_t clock, long ns) {
 
 inline const timespec kTimeout = in_ns(kTimeoutNs);
 
-// Calls in turns; a result of -1 is shown with its errno.
+// Makes the calls in turns. A result of -1 is shown with its errno.
 inline void show(const char* name, const std::function<long()>& call, long least_ns = 0, int turns = kTurns) {
   std::map<std::string, int> results;
   int early = 0;
@@ -77,7 +77,7 @@ struct Sockets {
   }
 };
 
-// As /proc has it: S while it sleeps.
+// Returns the state in /proc: S while the thread sleeps.
 inline char state_of(int tid) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);

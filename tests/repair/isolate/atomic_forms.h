@@ -1,5 +1,6 @@
 #pragma once
-// Every form of instruction that may have a lock prefix, and exchanges with memory, in every form of address.
+// Generates every form of instruction that may have a LOCK prefix, and exchanges with memory, in every
+// addressing form.
 
 #include <cstdint>
 #include <cstring>
@@ -11,7 +12,7 @@ namespace hpcrun::test {
 
 enum Register : uint8_t { kRax, kRcx, kRdx, kRbx, kRsp, kRbp, kRsi, kRdi, kR8, kR9, kR12 = 12, kR13 };
 
-// Where an operand lies: what a register has plus a distance, or relative to rip, or to the fs segment.
+// An operand's address: a register plus a distance, or relative to rip, or to the fs segment.
 struct Address {
   enum Kind : uint8_t { Based, OnStack, InModule, ThreadLocal } kind = Based;
   Register base = kRdi;
@@ -22,12 +23,12 @@ struct Address {
 
 struct Operation {
   Code opcode;
-  bool has_register = false;  // or `digit` is in its place
+  bool has_register = false;  // else `digit` is in its place
   uint8_t digit = 0;
   uint8_t constant_bytes = 0;
   uint8_t bytes = 4;  // of the operand
   bool is_locked = true;
-  bool counts_bits = false;  // in a register, from the operand's address on
+  bool counts_bits = false;  // in a register, counted from the operand's address on
   bool is_pair = false;      // cmpxchg8b and 16b
 };
 
@@ -65,7 +66,7 @@ inline std::vector<Operation> all_operations() {
   return all;
 }
 
-// `with` is the register operand, where there is one, and `at` where the instruction will be.
+// `with` is the register operand, if there is one, and `at` the address of the instruction.
 inline Code assemble(const Operation& operation, const Address& address, Register with, uint64_t at,
                      uint64_t data, uint64_t constant) {
   Code code;
@@ -76,7 +77,7 @@ inline Code assemble(const Operation& operation, const Address& address, Registe
   const bool is_wide = operation.is_pair ? operation.bytes == 16 : operation.bytes == 8;
   const auto extension = static_cast<uint8_t>(is_wide << 3 | (operation.has_register && reg >= 8) << 2 |
                                               (address.kind == Address::Based && address.base >= 8));
-  // Bytes of rsp and the like need a prefix that says nothing else.
+  // The low bytes of rsp and similar need a REX prefix without other bits.
   const bool is_new_byte = operation.bytes == 1 && operation.has_register && reg >= kRsp;
   if (extension || is_new_byte) code.push_back(0x40 | extension);
   code.insert(code.end(), operation.opcode.begin(), operation.opcode.end());

@@ -1,5 +1,5 @@
 #pragma once
-// Memory is made common for good, so each test does it in a process of its own.
+// Memory is made common permanently, so each test does it in a process of its own.
 
 #include <sched.h>
 #include <signal.h>
@@ -10,13 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-// The wait status of a forked child that runs the function, which returns an exit status.
+// Returns the wait status of a forked child that runs the function, whose result is the exit status.
 template <typename Function>
 int status_of(Function function) {
   fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-    signal(SIGSEGV, SIG_DFL);  // the test driver's handler would report it
+    signal(SIGSEGV, SIG_DFL);  // replaces the test driver's handler, which would report it
     _exit(function());
   }
   int status = -1;
@@ -29,7 +29,7 @@ bool holds_in_child(Function function) {
   return status_of([&] { return function() ? 0 : 1; }) == 0;
 }
 
-// Runs the function in a process that has only common memory in common with this one, and waits for its end.
+// Runs the function in a process that shares only common memory with this one, and waits for its end.
 template <typename Function>
 bool in_other_process(Function function) {
   constexpr size_t kStack = 256 * 1024;

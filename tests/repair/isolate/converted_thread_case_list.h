@@ -1,5 +1,5 @@
 #pragma once
-// The cases of converted_thread_cases.cpp, by what they are about.
+// The cases of converted_thread_cases.cpp, by subject.
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Memory that processes have in common, each page at the offset of its address in one file, and processes
-// that stand in for converted threads: children that fork() makes while there is one thread.
+// Memory that processes share, with each page at the offset of its address in one file, and processes that
+// stand in for converted threads: children forked while there is one thread.
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -42,7 +42,7 @@ class CommonPages {
     return reinterpret_cast<T*>(page(page_number) + offset);
   }
 
-  // A mutex or a barrier for several processes.
+  // Returns a mutex or a barrier for several processes.
   pthread_mutex_t* mutex(size_t page_number, size_t offset = 0) const {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -66,7 +66,7 @@ class CommonPages {
   uint64_t at_;
 };
 
-// Runs `converted thread` in so many processes at once; how many of them returned true.
+// Runs `converted` in `count` processes at once. Returns how many of them returned true.
 inline size_t in_converted_threads(size_t count,
                                    const std::function<bool(size_t, PrivatePages&)>& converted) {
   std::vector<pid_t> children;

@@ -1,7 +1,6 @@
 #pragma once
-// What cases of converted threads (converted_thread_cases.cpp, meeting_cases.cpp, futex_cases.cpp,
-// clock_cases.cpp) have in common: how one is chosen, and threads that change over, wait, and count under a
-// lock.
+// Shared by the cases of converted threads (converted_thread_cases.cpp, meeting_cases.cpp, futex_cases.cpp,
+// clock_cases.cpp): selecting a case, and threads that convert and return, wait, and count under a lock.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +21,7 @@ struct Case {
   void (*run)();
 };
 
-// The status of a program that runs the case that it is told, or lists all.
+// Returns the status of a program that runs the case in its arguments, or lists all.
 inline int run_case(std::span<const Case> cases, int count, char** arguments) {
   for (const Case& each : cases) {
     if (count != 2 || strcmp(each.name, arguments[1])) continue;
@@ -49,7 +48,7 @@ inline void pause_ms(int ms) {
   REQUIRE_THAT(nanosleep(&time, nullptr) == 0);
 }
 
-// A limit that passes.
+// A time limit that expires.
 constexpr int kLimitMs = 30;
 
 inline timespec in_ms(clockid_t clock, int ms) {
@@ -61,13 +60,14 @@ inline timespec in_ms(clockid_t clock, int ms) {
   return time;
 }
 
-// Of a team the first two are converted threads, and the last is at home.
+// The first two members of a team are converted threads, the last one is at home.
 constexpr int kTeam = 3;
 inline void take_place(int i) {
   if (i < kTeam - 1) become_converted();
 }
 
-// Four threads add under the lock, of which three change over all the time. `lock` calls what it is given.
+// Four threads add under the lock, three of which convert and return all the time. `lock` runs its argument
+// under the lock.
 template <typename Lock>
 void count_under(Lock lock) {
   static uint64_t counted;
@@ -84,7 +84,7 @@ void count_under(Lock lock) {
   REQUIRE_THAT(counted == 4 * kTurns);
 }
 
-// Is the thread in the kernel with a call of one of these numbers, as converted thread or at home?
+// True if the thread waits in a system call with one of these numbers, converted or at home.
 inline bool waits_in(int tid, std::initializer_list<long> calls) {
   const int converted = isolated_converted_thread_of(tid);
   const std::string path = converted ? "/proc/" + std::to_string(converted) + "/syscall"

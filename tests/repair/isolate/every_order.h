@@ -1,5 +1,5 @@
 #pragma once
-// Runs a few actors in every order in which their steps can follow each other.
+// Runs a few actors in every order in which their steps can interleave.
 
 #include <ucontext.h>
 
@@ -19,8 +19,8 @@ class EveryOrder {
     bool held = false;
   };
 
-  // How many orders there were. `start` makes the state anew, `finish` looks at it when all actors are done,
-  // and says whether to go on.
+  // Returns the number of orders. `start` sets up the state, `finish` checks it when all actors are done and
+  // returns whether to continue.
   size_t run(const std::function<void()>& start, const std::vector<Actor>& actors,
              const std::function<bool()>& finish) {
     size_t orders = 0;
@@ -33,7 +33,7 @@ class EveryOrder {
     return orders;
   }
 
-  // Of an actor: others may take steps before its next one.
+  // Called by an actor: other actors may take steps before its next one.
   void step() { swapcontext(&running_->context, &scheduler_); }
 
   void take(Lock& lock) {
@@ -44,13 +44,13 @@ class EveryOrder {
     step();
     lock.held = false;
   }
-  // The condition holds as the actor goes on. It keeps nothing of its own: an actor may wait for ever.
+  // The condition is true when the actor continues. It must own nothing, because an actor may wait forever.
   void wait_until(std::function<bool()> condition) {
     running_->goes_on_when = std::move(condition);
     step();
     running_->goes_on_when = nullptr;
   }
-  // For `finish`: whether actors were left that wait for ever.
+  // For `finish`: true if some actors still wait and never continue.
   bool is_stuck() const {
     return std::ranges::any_of(fibers_, [](const Fiber& fiber) { return !fiber.done; });
   }

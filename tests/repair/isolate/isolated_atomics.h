@@ -1,20 +1,20 @@
 #pragma once
-// Private pages for the converted threads of test programs (isolated.h), whose atomic instructions are looked
-// after or not.
+// Private pages for the converted threads of test programs (isolated.h), with or without handling of their
+// atomic instructions.
 
 extern "C" {
 
-// Sets the room for private pages aside, and plans for the modules of the program where `patches`. Ends the
-// program with status 125 where that fails. After isolated_make_common(), before there are converted threads.
+// Reserves the room for private pages, and plans the program's modules if `patches`. Ends the program with
+// status 125 if that fails. Must be called after isolated_make_common(), before there are converted threads.
 void isolated_plan_atomics(bool patches);
 
-// Converted threads map their code with its jumps, rather than write these.
+// Makes converted threads map the patched code instead of patching it themselves.
 void isolated_keep_patched_code();
 
-// From its next conversion on every converted thread has the page for itself.
+// Makes the page private in every converted thread from its next conversion on.
 void isolated_add_page(void* page);
 
-// How many private pages the calling thread has.
+// Returns the number of private pages of the calling thread.
 unsigned isolated_pages();
 }
 

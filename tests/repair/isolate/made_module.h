@@ -1,6 +1,6 @@
 #pragma once
-// A module made of functions that a test wrote byte by byte, with the unwind information that says where each
-// begins and ends, and a page of data.
+// A module made of functions that a test wrote byte by byte, with unwind information about where each begins
+// and ends, and a page of data.
 
 #include <link.h>
 #include <sys/mman.h>
@@ -44,7 +44,7 @@ class MadeModule {
     return at;
   }
 
-  // After the last function; the code can be executed from then on.
+  // Must be called after the last function. The code is executable from then on.
   const dl_phdr_info& finish() {
     const uint64_t index = base_, entries = base_ + 16 + functions_.size() * 8;
     uint64_t to = index;

@@ -1,5 +1,5 @@
 #pragma once
-// A program or library of the system, mapped as the loader would, but neither relocated nor run.
+// A program or library of the system, mapped as the loader does, but neither relocated nor run.
 
 #include <elf.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace hpcrun::test {
 
 class MappedModule {
  public:
-  // info() is null where the file is none of the kind, or its address is taken.
+  // info() is null if the file is not a module, or its address is in use.
   explicit MappedModule(const std::string& path) : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     ElfW(Ehdr) header;
     if (file_ < 0 || pread(file_, &header, sizeof header, 0) != sizeof header ||

@@ -1,5 +1,5 @@
 #pragma once
-// Futexes that a program calls private, by system calls that it makes itself.
+// Private futexes of a program that makes the system calls itself.
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -17,7 +17,7 @@
 constexpr long kFutexWake = 454, kFutexWait = 455, kFutexRequeue = 456;
 constexpr uint32_t kPrivateWord = 2 | FUTEX_PRIVATE_FLAG;  // 32 bits
 
-struct FutexWaiter {  // futex_waitv
+struct FutexWaiter {  // element of futex_waitv(2)
   uint64_t value;
   const void* address;
   uint32_t flags;
@@ -34,7 +34,7 @@ long as_long(T argument) {
     return static_cast<long>(argument);
 }
 
-// What the kernel returns.
+// Returns the kernel's result.
 template <typename... Arguments>
 long call_kernel(long number, Arguments... arguments) {
   static_assert(sizeof...(arguments) <= 6);
@@ -54,7 +54,7 @@ inline long futex(std::atomic<uint32_t>* word, int operation, uint32_t value, co
   return call_kernel(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, time, other, more);
 }
 
-// How many, where other operations have a time.
+// Passes a count in place of the time that other operations have.
 inline const timespec* count_as_time(long count) {
   return reinterpret_cast<const timespec*>(count);
 }
@@ -63,7 +63,7 @@ constexpr uint32_t wake_op(uint32_t operation, uint32_t by, uint32_t comparison,
   return operation << 28 | comparison << 24 | by << 12 | with;
 }
 
-// Older kernels lack it: said, and no reason to fail.
+// Reports an older kernel that lacks the call, which is not a failure.
 inline bool has_call(long number) {
   if (call_kernel(number, nullptr, 0, 0, 0, 0, 0) != -ENOSYS) return true;
   printf("the kernel has no system call %ld\n", number);

@@ -1,5 +1,5 @@
 #pragma once
-// Threads of a test program, with stacks in common memory, and how a test program says what is wrong.
+// Threads of a test program with stacks in common memory, and how a test program reports errors.
 
 #include <pthread.h>
 #include <sys/syscall.h>

@@ -8,7 +8,7 @@
 
 namespace prof::test {
 
-// At a multiple of 8, as a mapped file is.
+// Aligned to 8 bytes, like a mapped file.
 class PlanBytes {
  public:
   void append(const void* from, size_t bytes) {

@@ -1,5 +1,5 @@
 #pragma once
-// Stands in for the runtime: says at which lines locks are to be moved, and counts what became of them.
+// Stands in for the runtime: sets at which lines locks are moved, and counts the results.
 
 #include <pthread.h>
 
@@ -12,7 +12,7 @@
 
 namespace prof {
 
-// From now on, until its end, locks on the lines that were added are moved. One at a time.
+// As long as it lives, locks on the lines that were added are moved. One at a time.
 class Repairer {
  public:
   Repairer();
@@ -20,7 +20,7 @@ class Repairer {
   Repairer(const Repairer&) = delete;
   Repairer& operator=(const Repairer&) = delete;
 
-  // All lines of the memory.
+  // Adds all lines of the memory.
   void add(const volatile void* begin, size_t bytes);
   template <typename Object>
   void add(const Object& object) {
@@ -35,13 +35,13 @@ class Repairer {
   hpcrun::LockRepair repair_;
 };
 
-// Of the library in front of the locks.
+// The switches of the library that interposes on the lock calls.
 hpcrun::SyncSwitches& lock_switches();
 
-// Does the mutex lead to another place? As hpcrun/sync/shadow_lock.h has it.
+// True if the mutex refers to a shadow (hpcrun/sync/shadow_lock.h).
 bool is_moved(const void* mutex);
 
-// What the C library itself has, where nobody stands before it.
+// A mutex of the C library itself, without interposition.
 struct NativeMutex {
   int (*init)(pthread_mutex_t*, const pthread_mutexattr_t*);
   int (*destroy)(pthread_mutex_t*);
@@ -54,7 +54,7 @@ struct NativeMutex {
 const NativeMutex& native_mutex();
 const NativeMutex& our_mutex();
 
-// What threads expect beside the one that checks: Catch2's assertions are for one thread.
+// Records what threads other than the checking one expect: Catch2's assertions are for one thread.
 class Expectations {
  public:
   void expect(bool is_so) {
@@ -66,7 +66,7 @@ class Expectations {
   std::atomic<unsigned> failed_{0};
 };
 
-// What another thread does, to its end.
+// Runs `what` in another thread and waits for its end.
 template <typename Do>
 auto elsewhere(Do does) {
   decltype(does()) result{};
@@ -74,10 +74,10 @@ auto elsewhere(Do does) {
   return result;
 }
 
-// Waits until as many threads of the process sleep in the kernel's futex calls; others go on meanwhile.
+// Waits until `threads` threads of the process sleep in futex calls, while others run.
 void wait_for_sleepers(unsigned threads);
 
-// A mutex of a kind, PTHREAD_MUTEX_... .
+// Returns a mutex of a kind, PTHREAD_MUTEX_... .
 pthread_mutex_t make_mutex(int kind);
 
 }  // namespace prof

@@ -1,12 +1,12 @@
 #pragma once
-// Two runs of a program with known differences; the second was built anew, with other addresses and lines.
+// Two runs of a program with known differences. The second one was rebuilt, with other addresses and lines.
 
 #include "analysis/database/model.h"
 #include "tests/report/database_builder.h"
 
 namespace prof::test {
 
-// Of 10 s: work 4 s itself, and calls leaf for 3 s; old_name 2 s; rest 1 s in another thread.
+// Returns a run of 10 s: work 4 s itself, and calls leaf for 3 s; old_name 2 s; rest 1 s in another thread.
 inline Database run_before() {
   DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");
@@ -23,7 +23,7 @@ inline Database run_before() {
   return builder.build();
 }
 
-// Of 20 s: work 12 s itself, leaf 1.5 s, new_name 5.5 s; rest 1 s.
+// Returns a run of 20 s: work 12 s itself, leaf 1.5 s, new_name 5.5 s; rest 1 s.
 inline Database run_after() {
   DatabaseBuilder builder;
   builder.metric("FAULTS", "");

@@ -1,5 +1,5 @@
 #pragma once
-// Pages of databases, without a window around them.
+// Pages of databases without a window around them.
 
 #include <QAbstractItemModel>
 #include <QAbstractItemModelTester>
@@ -15,7 +15,7 @@
 
 namespace prof::test {
 
-// A page that is seen and complete.
+// A page that is visible and complete.
 class Shown {
  public:
   Shown(const Database& database, const char* id)

@@ -1,5 +1,5 @@
 #pragma once
-// Databases with traces that have every kind of block: bursts, long rests, equal times.
+// Databases whose traces have every kind of block: bursts, long rests, equal times.
 
 #include <memory>
 #include <random>
@@ -10,12 +10,12 @@
 
 namespace prof::test {
 
-constexpr uint64_t kTracesBegin = 1'700'000'000'000'000'000;  // as clocks tell today
+constexpr uint64_t kTracesBegin = 1'700'000'000'000'000'000;  // similar to the current time
 
-// One trace for each number of records, of a profile each.
+// Returns one profile with a trace for each number of records.
 Database traced_database(const std::vector<size_t>& records, uint32_t seed);
 
-// What reading record by record tells.
+// A segment as reading record by record finds it.
 struct Segment {
   uint64_t begin_ns, end_ns;
   uint32_t context;

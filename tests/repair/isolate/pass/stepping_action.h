@@ -3,7 +3,7 @@
 
 namespace hpcrun::test {
 
-// Of a new converted thread: what its steps call, where it is run step by step.
+// Sets what the steps of a new converted thread call, if it is run step by step.
 void take_steps_here() noexcept;
 
 }  // namespace hpcrun::test

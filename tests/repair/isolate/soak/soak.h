@@ -1,8 +1,7 @@
 #pragma once
-// Parts of a program whose threads do at random what programs do, while pages of theirs are isolated
-// (tools/soak). A part has actions, of which each worker takes one after the other, and looks at rest, when
-// there is one thread, whether its totals are exact. Whatever is wrong ends the program with one line and
-// status 1.
+// Parts of a program whose threads do at random what programs do while some of their pages are isolated
+// (tools/soak). A part has actions, which each worker takes one after the other. At rest, when there is one
+// thread, it checks that its totals are exact. Any error ends the program with one line and status 1.
 
 #include <pthread.h>
 #include <unistd.h>
@@ -34,60 +33,60 @@ struct Worker {
 
 struct Action {
   const char* name;
-  unsigned weight;  // against those of all other actions
+  unsigned weight;  // relative to those of all other actions
   void (*run)(Worker&);
 };
 
 struct Part {
   std::span<const Action> actions;
-  void (*begin)();  // of the program
+  void (*begin)();  // at the start of the program
   void (*rest)();   // after every round
 };
 
 extern const Part words, locks, memory, threads, signals, processes;
 
-// Threads that run actions.
+// Returns a thread that runs actions.
 pthread_t worker_thread(int number) noexcept;
 
-// A worker's own words, side by side with those of others: it adds to some, and looks at some of others.
+// Adds to some of a worker's own words, which are adjacent to those of other workers, and checks others.
 void add_to_words(Worker& worker);
-// In a forked child: those of the thread that forked are what it made them.
+// Called in a forked child. True if the words of the thread that forked have the values that it wrote.
 bool has_own_words(const Worker& worker);
 
-// Forks end isolation until the program has one thread, so they come at the end of some rounds.
+// Forks end isolation until the program has one thread, so they happen at the end of some rounds.
 bool is_time_to_fork() noexcept;
 
-// In a thread that is to be cancelled: the C library may cancel it also in a handler that has interrupted the
-// call that it waits in, and the handler would not count its signal.
+// Called in a thread that is about to be cancelled. The C library may cancel it in a handler that interrupted
+// the waiting call, and the handler would not count its signal.
 void block_own_signals();
-// Signals that were sent are all received before a worker ends.
+// Waits until all signals that were sent have been received, before a worker ends.
 void await_own_signals();
-// To stderr: which signals wait for each thread, and for each converted thread, and which they block.
+// Prints the pending and blocked signals of each thread and each converted thread to stderr.
 void print_signals();
 
-bool has_children();  // converted threads are children as well
+bool has_children();  // converted threads are children too
 
-// What there is of the process when it has one thread.
+// The resources of the process when it has one thread.
 struct Rest {
   size_t descriptors = 0;
   size_t mappings = 0;
   size_t common_kb = 0;  // of memory
   size_t own_kb = 0;
 };
-// When all other threads and all children are gone.
+// Measures them when all other threads and all children are gone.
 Rest look_at_rest();
 
-// What there was at rests, the first ones against the last ones.
+// Compares the resources at the first rests with those at the last ones.
 class Growth {
  public:
   void add(const Rest& rest) { rests_.push_back(rest); }
-  // Whether there were enough.
+  // True if there were enough rests.
   bool is_known() const;
   void check() const;
 
  private:
-  // The very first ones make what stays. Of all others, some ten in 20 s, the first third is compared with
-  // the last one.
+  // Skips the very first rests, which allocate permanently. Of the others, about ten in 20 s, the first third
+  // is compared with the last.
   static constexpr size_t kWarm = 5, kLeast = 2, kMost = 40;
   std::vector<Rest> rests_;
 };
