@@ -1,5 +1,5 @@
 #pragma once
-// Copies what killed analysis processes leave in their folder, while they still run.
+// Copies what the processes of an analysis would leave in their folder if they were killed now.
 
 #include <filesystem>
 #include <string>

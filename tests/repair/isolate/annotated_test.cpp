@@ -17,7 +17,7 @@ struct Other {
   char content[8] = {};
 };
 
-// A module whose notes are these bytes.
+// Checks a module whose notes are these bytes.
 bool is_annotated_by(const std::vector<char>& notes, uint64_t alignment = 4) {
   Elf64_Phdr part{};
   part.p_type = PT_NOTE;

@@ -1,6 +1,6 @@
-// What atomic operations of converted threads with private pages come to, case by case, as in
-// converted_thread_cases.cpp: `atomic_cases CASE` ends with status 0 where all sums are right, and
-// `atomic_cases CASE unpatched` tells what they are where converted threads execute what the compiler made.
+// Results of atomic operations in converted threads with private pages, case by case, like
+// converted_thread_cases.cpp. `atomic_cases CASE` exits with status 0 if all sums are right. `atomic_cases
+// CASE unpatched` prints the sums if converted threads execute the compiler's instructions.
 
 #include <setjmp.h>
 #include <signal.h>
@@ -30,11 +30,11 @@ struct alignas(4096) Page {
   std::atomic<uint64_t> longs[2];
   alignas(16) Pair pair;
   std::atomic<bool> lock;
-  uint64_t plain[kConvertedThreads];  // each a thread's own
-  uint64_t guarded;        // by the lock of another page
+  uint64_t plain[kConvertedThreads];  // one per thread
+  uint64_t guarded;                   // guarded by the lock on another page
   alignas(16) char room[256];
 };
-Page hot, other, calm;  // `calm` is not worked on atomically
+Page hot, other, calm;  // `calm` has no atomic accesses
 
 bool patches = true;
 bool keeps = false;
@@ -56,8 +56,8 @@ void become_converted() {
   REQUIRE_THAT(isolated_is_converted());
 }
 
-// Converted threads that begin together, with three private pages each, and leave together. They wait without
-// system calls, at which they would commit.
+// Runs converted threads that start together, with three private pages each, and end together. They wait
+// without system calls, which would commit.
 template <typename Work>
 void in_converted_threads(const Work& work) {
   std::atomic<int> begun{0}, done{0};
@@ -121,7 +121,7 @@ void sums() {
   REQUIRE_THAT(hot.bytes[0] == 0 && hot.shorts[0] == 0);
 }
 
-// Of all threads one at a time has the lock, and sees what the one before it wrote on a page that stays
+// One of the threads at a time has the lock, and finds what the previous one wrote on a page that stays
 // private.
 void spin_lock() {
   start();
@@ -142,7 +142,7 @@ struct Counted {
   int* destroyed_;
 };
 
-// Hands out the page's room.
+// Allocates from the page's room.
 template <typename T>
 struct InRoom {
   using value_type = T;
@@ -156,7 +156,7 @@ struct InRoom {
   void deallocate(T*, size_t) {}
 };
 
-// Each thread's references are counted by all, and let go of by the next.
+// All threads count each thread's references, and the next thread releases them.
 void references() {
   start();
   constexpr int kKept = 100;
@@ -174,8 +174,7 @@ void references() {
   REQUIRE_THAT(destroyed == 1);
 }
 
-// Threads are given back and converted wherever they are, in trampolines above all: by others, and by
-// handlers.
+// Threads come home and are converted anywhere, above all in trampolines: by other threads, and by handlers.
 std::atomic<uint64_t> handled{0};
 
 void convert_in_handler(int) {
@@ -233,7 +232,8 @@ void storm() {
   REQUIRE_THAT(calm.guarded == hot.words[0]);
 }
 
-// A fault of an atomic instruction is one of the program's own, not of the code that took its place.
+// A fault of an atomic instruction must look like the program's own, not like one of the code that replaced
+// it.
 sigjmp_buf before_fault;
 uint64_t fault_at = 0;
 
@@ -262,7 +262,7 @@ void fault() {
       REQUIRE_THAT(!isolated_is_converted());
       REQUIRE_THAT(fault_at - reinterpret_cast<uint64_t>(&add_to) < 16);
       become_converted();
-      REQUIRE_THAT(isolated_pages() == 3);  // the thread is at no atomic instruction any more
+      REQUIRE_THAT(isolated_pages() == 3);  // the thread is no longer at an atomic instruction
       isolated_give_back();
     }
   });

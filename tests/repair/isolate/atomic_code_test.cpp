@@ -27,7 +27,7 @@ struct Text {
   uint64_t address = 0;  // in the file
 };
 
-// The .text of a library of this process, as objdump has it.
+// Returns the .text of a library of this process, as in its file.
 Text text_of(const std::string& path, uint64_t bias) {
   std::FILE* const headers = popen(("objdump -h " + path + " 2>/dev/null").c_str(), "r");
   REQUIRE(headers);
@@ -46,7 +46,8 @@ Text text_of(const std::string& path, uint64_t bias) {
   return text;
 }
 
-// Instructions as objdump prints them: "  addr:\tlock xadd %eax,(%rdi)" and "  addr:\txchg   %eax,(%rdx)".
+// Returns the atomic instructions as objdump prints them: "  addr:\tlock xadd %eax,(%rdi)" and "  addr:\txchg
+// %eax,(%rdx)".
 std::set<uint64_t> atomic_by_objdump(const std::string& path) {
   std::FILE* const disassembly =
       popen(("objdump -d --no-show-raw-insn -j .text " + path + " 2>/dev/null").c_str(), "r");
@@ -74,12 +75,13 @@ TEST_CASE("Locked instructions and exchanges are atomic code, others are not") {
   CHECK(of({0x87, 0xc2}).count == 0);                    // xchg %eax,%edx
   CHECK(of({0xff, 0x07}).count == 0);                    // incl (%rdi)
   CHECK(of({0xb8, 0xf0, 0xff, 0x07, 0x00}).count == 0);  // mov $0x7fff0,%eax: the bytes are within another
-  CHECK(of({0xf0}).undecodable == 1);                    // the end of what is there
+                                                         // instruction
+  CHECK(of({0xf0}).undecodable == 1);                    // the end of the code
   CHECK(of({}).count == 0);
 }
 
 TEST_CASE("In a library all are found that a disassembler finds, and no others") {
-  // One with many, written by compilers and by hand.
+  // A library with many, written by compilers and by hand.
   Dl_info library{};
   const auto symbol = reinterpret_cast<const void*>(&std::fopen);
   REQUIRE(dladdr(symbol, &library) != 0);

@@ -18,7 +18,7 @@
 using namespace hpcrun;
 using namespace hpcrun::test;
 
-// What run_code.S knows by offsets.
+// run_code.S accesses it by offsets.
 struct State {
   uint64_t general[16];
   uint64_t flags;
@@ -56,7 +56,7 @@ void find_vector_level() {
     vector_level = 2;
 }
 
-// What may follow an atomic instruction: all can be moved, and the shortest come first.
+// What may follow an atomic instruction. All can be moved; the shortest come first.
 const Code kFollowing[] = {
     {0xc3},                                      // ret
     {0x90},                                      // nop
@@ -134,14 +134,14 @@ class Fixture {
     for (uint8_t* const memory : memories())
       for (size_t i = 0; i < 128; ++i) memory[i] = static_cast<uint8_t>(random_word());
     if (form.address.has_index) state.general[kRsi] = random_word() % 8 * 4;
-    // Half of the bits that are counted lie beyond the word, on this page or on one of the module's.
+    // Half of the counted bits lie outside the word, on this page or on one of the module's.
     if (form.operation.counts_bits) state.general[form.with] = random_word() % 512;
     if (form.address.kind == Address::Based) {
       uint64_t base = common.page(0) + kOffset - static_cast<uint64_t>(form.address.distance);
       if (form.address.has_index) base -= state.general[kRsi] * 4;
       state.general[form.address.base] = base;
     }
-    // Comparisons that find what they look for.
+    // Comparisons that succeed.
     if (random_word() & 1) {
       const uint8_t* const at =
           form.address.kind == Address::OnStack ? state.stack + (kOnStack - 64) : operand(form);
@@ -165,7 +165,7 @@ class Fixture {
                                                                : 2];
   }
 
-  // All that the code may change.
+  // Returns everything that the code may change.
   std::string after(const Form& form, const State& before) {
     State state = before;
     run_code(form.at, &state);
@@ -174,7 +174,7 @@ class Fixture {
     return all;
   }
 
-  // Without trampolines, and then with each form's memory as it was.
+  // The results without trampolines, and each form's memory afterwards for comparison.
   struct Expected {
     State state;
     std::vector<std::vector<uint8_t>> memories;
@@ -259,17 +259,18 @@ TEST_CASE(
   for (size_t i = 0; i < fixture.forms.size(); ++i)
     if (bytes_of(fixture.forms[i]) != code[i]) wrong.push_back("afterwards: " + code[i]);
   CHECK(wrong == std::vector<std::string>());
-  CHECK(plan_atomic_sites(info) == nullptr);  // known
+  CHECK(plan_atomic_sites(info) == nullptr);  // already known
   CHECK(atomic_site_counts().sites - before.sites == fixture.forms.size());
   forget_atomic_sites(fixture.module.code(), fixture.module.code_end());
 }
 
 namespace {
 
-// What a debugger's single steps see of one run of code: each place in a trampoline is one in the program.
+// What a debugger's single steps show of one run of code: each place in a trampoline maps to one in the
+// program.
 struct Steps {
   uint64_t code_low = 0, code_high = 0;
-  uint64_t stack = 0;  // in the program's code, at last
+  uint64_t stack = 0;  // the latest in the program's code
   uint64_t in_trampoline = 0, in_calls = 0, wrong = 0;
 };
 constinit Steps steps;
@@ -308,7 +309,7 @@ TEST_CASE("Each place in a trampoline is known as one in the program, with its s
   action.sa_sigaction = on_step;
   action.sa_flags = SA_SIGINFO;
   sigaction(SIGTRAP, &action, &before);
-  constexpr size_t kApart = 7;  // stepping takes its time
+  constexpr size_t kApart = 7;  // stepping is slow
   for (const bool has_pages : {false, true}) {
     for (size_t i = 0; i < fixture.forms.size(); i += kApart) {
       steps = {fixture.module.code(), fixture.module.code_end()};
@@ -364,7 +365,7 @@ TEST_CASE("Short instructions have jumps with prefixes, and ones for which the n
     }
     REQUIRE(places.finish());
     CAPTURE(static_cast<int>(tactic), planned, refused, plans.moved.size());
-    // A return cannot make room, and what lies in some of the places depends on the run.
+    // A return cannot make room, and which places are taken varies from run to run.
     CHECK(planned > 4 * refused);
     CHECK((plans.moved.size() > planned / 2) == (tactic == Tactic::NextMoved));
     write_all(plans, fixture.module, &CodePatch::after);
@@ -402,7 +403,7 @@ TEST_CASE("Code that cannot be told with certainty is declined with its reason")
   CHECK(why_not(kIncrement) == Text());
   CHECK(why_not(kIncrement, false) == Text("it has no unwind information"));
   CHECK(why_not({0x90, 0xc3}, false) == Text());
-  // je over the lock prefix, as the C library does it
+  // je over the LOCK prefix, as in the C library
   CHECK(why_not({0x74, 0x01, 0xf0, 0xff, 0x07, 0x90, 0x90, 0xc3}) == Text("a lock prefix is jumped over"));
   CHECK(why_not({0xf0, 0xff, 0x07, 0x06, 0x90, 0x90, 0x90, 0xc3}) ==
         Text("a function with atomic instructions cannot be decoded"));
@@ -478,7 +479,7 @@ TEST_CASE("An operand on two pages, and a bit on another page than the operand's
     CHECK(*common.at<uint8_t>(0, kPageBytes - 1) == 0x80);
   }
 
-  // Some kernels end processes that lock memory of two cache lines.
+  // Some kernels kill processes that lock memory across two cache lines.
   state.general[kRdi] = common.page(2) - 4;
   const bool may_split = holds_in_child([&] {
     unpatch_atomic_sites();
@@ -539,7 +540,7 @@ TEST_CASE("A fault in a trampoline is one of the program's instruction") {
 
 namespace {
 
-// In a process each, so many times; the sum of all is at the begin of the page.
+// Runs the work in several processes; the total is at the start of the page.
 template <typename Work>
 uint64_t count_in_converted_threads(const CommonPages& common, bool patches, const Work& work) {
   constexpr size_t kConvertedThreads = 3;

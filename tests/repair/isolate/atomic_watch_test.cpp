@@ -13,7 +13,7 @@ struct Rounds {
   AtomicWatch watch;
   uint64_t now_ns = 5'000'000'000;
 
-  // How many until it is over; at most 100.
+  // Returns how many rounds it takes until the watch is over; at most 100.
   uint64_t until_over(const AtomicWatch::Round& round) {
     uint64_t rounds = 0;
     for (; rounds < 100 && !watch.is_over_after(round, now_ns); ++rounds) now_ns += kRound;
@@ -30,12 +30,12 @@ struct Rounds {
 TEST_CASE("threads are watched from the round on in which all are seen") {
   Rounds rounds;
   CHECK(rounds.until_over(kSeen) == AtomicWatch::kWatchNs / kRound);
-  CHECK(rounds.next(kUnseen));  // a new thread takes no pages away
+  CHECK(rounds.next(kUnseen));  // a new thread makes no page common
   rounds.watch.begin_anew();
   CHECK_FALSE(rounds.next(kUnseen));
   CHECK_FALSE(rounds.next(kSeen));
   CHECK_FALSE(rounds.next(kSeen));
-  CHECK_FALSE(rounds.next(kUnseen));  // and begins anew
+  CHECK_FALSE(rounds.next(kUnseen));  // and starts over
   CHECK_FALSE(rounds.next(kSeen));
   CHECK_FALSE(rounds.next(kSeen));
   CHECK(rounds.next(kSeen));

@@ -9,9 +9,9 @@ using Verdict = Benefit::Verdict;
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kShare = 500'000;  // half of the time was lost to sharing
+constexpr uint64_t kShare = 500'000;  // half of the CPU time was lost to sharing
 
-// Two threads that work all the time, looked at each ten milliseconds as the controller does.
+// Two threads that work all the time, checked every ten milliseconds as the controller does.
 struct Run {
   Benefit benefit;
   IsolationTotals totals;
@@ -20,8 +20,8 @@ struct Run {
 
   Run() { benefit.begin(totals, now_ns); }
 
-  // The first verdict that is not to go on, within so many milliseconds. `meetings`: in a millisecond of CPU
-  // time, with pages isolated and common; `commit_share`: of CPU time.
+  // Returns the first verdict other than GoOn within that time. `isolated`, `common`: synchronisations per
+  // millisecond of CPU time. `commit_share`: of CPU time.
   Verdict next(uint64_t isolated, uint64_t common, double commit_share, uint64_t within_ms) {
     for (const uint64_t end = now_ns + within_ms * kMs; now_ns < end;) {
       now_ns += 10 * kMs;

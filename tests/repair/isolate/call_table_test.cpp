@@ -20,7 +20,7 @@ EndsByHandler ends(long number, long second = 0, long third = 0, long fourth = 0
   return ends_by_handler(number, arguments);
 }
 
-// As a handler's frame has it of a thread at this instruction.
+// Returns a handler's context of a thread at this instruction.
 ucontext_t context_at(uint64_t pc, uint64_t stack) {
   ucontext_t context{};
   context.uc_mcontext.gregs[REG_RIP] = static_cast<greg_t>(pc);
@@ -52,7 +52,7 @@ TEST_CASE("The words of a futex call are those of its list, where it has one") {
   CHECK(futexes_of(kWake, {0x1000, -1, 1, 2, 0, 0}) == Words{0x1000});
   CHECK(futexes_of(SYS_futex, {0x1000, FUTEX_WAKE_OP, 1, 1, 0x2000, 0}) == Words{0x1000, 0x2000});
   CHECK(futexes_of(kWaitv, {at, 129, 0, 0, 0, 0}).empty());  // refused by the kernel
-  CHECK(futexes_of(kWaitv, {8, 3, 0, 0, 0, 0}).empty());     // and this
+  CHECK(futexes_of(kWaitv, {8, 3, 0, 0, 0, 0}).empty());     // likewise
 }
 
 TEST_CASE("handlers end no call that does not wait") {

@@ -1,6 +1,6 @@
-// What the kernel does by a process's CPU time and to its state, case by case, as converted_thread_cases.cpp:
-// times, timers and limits of CPU time, stops; and descriptors that a thread has for itself. clock_cases.py
-// runs them.
+// What the kernel does because of a process's CPU time and to its state, case by case, like
+// converted_thread_cases.cpp: times, timers and limits of CPU time, stops, and per-thread descriptors.
+// clock_cases.py runs them.
 
 #include <signal.h>
 #include <string.h>
@@ -36,7 +36,7 @@ void handle(int signal) {
 
 // --- CPU time
 
-// In hundredths of a second; converted threads that run, and those that left, are the program's own time.
+// Returns hundredths of a second. Converted threads, running or ended, count as the program's own time.
 clock_t own(const tms& times) {
   return times.tms_utime + times.tms_stime;
 }
@@ -52,7 +52,7 @@ void times_of_all() {
   REQUIRE_THAT(own(running) - own(before) >= 25);
   isolated_give_back();
   pause_ms(50);
-  become_converted();  // the one before has been waited for
+  become_converted();  // the previous one has been reaped
   tms left{};
   REQUIRE_THAT(times(&left) != -1);
   REQUIRE_THAT(own(left) >= own(running));
@@ -60,8 +60,8 @@ void times_of_all() {
   REQUIRE_THAT(times(nullptr) != -1);
 }
 
-// Whoever adds up as a converted thread leaves does not have more than there is once it has left, but for
-// what it takes to leave.
+// A sum that is taken while a converted thread ends must not exceed the sum after it has ended, except for
+// the time that ending takes.
 void converted_threads_are_counted_once() {
   constexpr int kTurns = 20;
   isolated_start();
@@ -87,7 +87,7 @@ void converted_threads_are_counted_once() {
   REQUIRE_THAT(most > kTurns * kMs);
 }
 
-// The signal comes although all that works is a thread that was a converted thread when the timer was set.
+// The signal arrives even if all work is done by a thread that was converted when the timer was set.
 void timer_comes_by(int which, int signal) {
   handle(signal);
   isolated_start();
@@ -102,7 +102,7 @@ void timer_comes_by(int which, int signal) {
   become_converted();
   const itimerval none{{0, 0}, {0, 0}};
   REQUIRE_THAT(setitimer(which, &none, nullptr) == 0);
-  REQUIRE_THAT(isolated_is_converted());  // nothing is watched by that
+  REQUIRE_THAT(isolated_is_converted());  // that starts no watch
   const itimerval interval{{0, 0}, {0, 100'000}};
   REQUIRE_THAT(setitimer(which, &interval, nullptr) == 0);
   REQUIRE_THAT(!isolated_is_converted() && !isolated_convert());
@@ -136,7 +136,7 @@ void posix_timer() {
   REQUIRE_THAT(handled == 1);
 }
 
-// A limit is the process's, not each converted thread's.
+// A limit is for the whole process, not for each converted thread.
 void limit() {
   handle(SIGXCPU);
   isolated_start();
@@ -196,7 +196,7 @@ void no_session_comes_about() {
   become_converted();
 }
 
-// A session after one in which time was watched is as any other.
+// A session after one with watched time works like any other.
 void begins_again() {
   handle(SIGPROF);
   isolated_start();
@@ -212,7 +212,7 @@ void begins_again() {
 
 // --- stops
 
-// Two converted threads count where the test sees it: a number a line, every 10 ms.
+// Two converted threads count visibly for the test: one number per line, every 10 ms.
 void counts_on() {
   isolated_start();
   static std::atomic<uint64_t> counted{0};
@@ -227,7 +227,7 @@ void counts_on() {
   }
 }
 
-// --- descriptors of a thread's own
+// --- a thread's own descriptors
 
 void unshared_descriptors() {
   isolated_start();
@@ -239,7 +239,7 @@ void unshared_descriptors() {
   if (result != 0 && errno == ENOSYS) return;
   REQUIRE_THAT(result == 0 && !isolated_is_converted());
   REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
-  become_converted();  // has them as well
+  become_converted();  // shares them too
   REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);
   isolated_give_back();
   REQUIRE_THAT(dup(mine) == -1 && errno == EBADF);

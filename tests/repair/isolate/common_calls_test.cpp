@@ -50,7 +50,7 @@ bool is_protected(const char* address) {
   return is_refused;
 }
 
-// As a program's fork() has it.
+// Returns the status of a child, forked as a program forks.
 template <typename Function>
 int forked_status(Function function) {
   if (!hpcrun::leave_common()) return -1;
@@ -162,7 +162,7 @@ TEST_CASE("memory grows and moves with its contents and its protection") {
     memset(piece, 5, 2 * kPageBytes);
     char* const grown = remap(piece, 2 * kPageBytes, 4 * kPageBytes, 0);
     if (grown != piece || !is_zero(piece + 2 * kPageBytes, 2 * kPageBytes)) return false;
-    map(kPageBytes);  // in the way
+    map(kPageBytes);  // occupies the range
     if (remap(piece, 4 * kPageBytes, 8 * kPageBytes, 0) != reinterpret_cast<char*>(-ENOMEM)) return false;
     hpcrun::common_mprotect(piece, 4 * kPageBytes, PROT_READ);
     char* const moved = remap(piece, 4 * kPageBytes, 8 * kPageBytes, MREMAP_MAYMOVE);
@@ -230,7 +230,7 @@ TEST_CASE("memory is common and where the program prefers it, unless something i
              at[kBytes - 1] == 3;
     };
     const auto is_hint_followed = [&](char* hint) {
-      char* const first = map(kBytes, kPlain, 0, hint + 5);  // rounded up, as the kernel does
+      char* const first = map(kBytes, kPlain, 0, hint + 5);  // rounded up, like the kernel
       char* const other = map(kBytes, kPlain, 0, hint + kPageBytes);
       if (first != hint + kPageBytes || !is_usable(first) || other == first || !is_usable(other))
         return false;
@@ -243,7 +243,8 @@ TEST_CASE("memory is common and where the program prefers it, unless something i
            is_hint_followed(reinterpret_cast<char*>(uint64_t{0x2'0000'0000})) &&
            is_hint_followed(reserved + 32 * kPageBytes) &&
            is_usable(
-               map(kBytes, kPlain, 0, reinterpret_cast<char*>(kPageBytes)));  // below what may be mapped
+               map(kBytes, kPlain, 0, reinterpret_cast<char*>(kPageBytes)));  // below the lowest address that
+                                                                              // may be mapped
   }));
 }
 
@@ -340,7 +341,7 @@ TEST_CASE("after a fork parent and child have what was there, and what they writ
     piece[0] = piece[kPageBytes] = 2;
     global = 2;
     if (write(ends[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) return false;
-    // The child lives, and has the file as well.
+    // The child runs, and has the file too.
     const bool is_own = piece[0] == 2 && global == 2 && !hpcrun::is_common(piece);
     const bool is_again = hpcrun::make_common() && piece[0] == 2 && global == 2 && hpcrun::is_common(piece);
     piece[0] = 5;
@@ -379,7 +380,7 @@ TEST_CASE("what is to be wiped at a fork is wiped") {
   }));
 }
 
-// The same calls of the kernel with private memory have the same contents, before and after a fork.
+// The same system calls with private memory leave the same contents, before and after a fork.
 TEST_CASE("random calls leave what they leave of private memory") {
   const unsigned seed = GENERATE(range(1u, 9u));
   CHECK(holds_in_child([=] {
@@ -415,7 +416,7 @@ TEST_CASE("random calls leave what they leave of private memory") {
           std::fill_n(protection + first, count, kPlain);
           break;
         case 3: {
-          // Both to a place elsewhere that is larger, and back.
+          // Moves both to a larger place elsewhere, and back.
           if (first + 1 == kPages) break;  // it would grow
           const long away = hpcrun::common_mremap(at, kPageBytes, 3 * kPageBytes, MREMAP_MAYMOVE, nullptr);
           if (away == reinterpret_cast<long>(at)) return false;
@@ -428,7 +429,7 @@ TEST_CASE("random calls leave what they leave of private memory") {
         case 6: {
           if (!hpcrun::leave_common()) return false;
           const pid_t child = fork();
-          if (child) return ended_well(child);  // the rest is the child's
+          if (child) return ended_well(child);  // the child does the rest
           hpcrun::forked_from_common();
           break;
         }
@@ -448,7 +449,7 @@ TEST_CASE("random calls leave what they leave of private memory") {
 
 namespace {
 
-// Maps, drops and unmaps at random, and finds in its memory what it wrote there.
+// Maps, drops and unmaps at random, and checks the contents of its memory.
 bool uses_memory(unsigned number, int turns) {
   struct Piece {
     char* at;
@@ -520,7 +521,7 @@ TEST_CASE("threads map and unmap while the process forks, and children have memo
     }
     is_over = true;
     for (std::thread& thread : threads) thread.join();
-    // All is well afterwards, too.
+    // Everything works afterwards, too.
     return is_own && is_right && hpcrun::make_common(hpcrun::OtherThreads::Stopped) && piece[0] == 10 &&
            uses_memory(10, 200);
   }));

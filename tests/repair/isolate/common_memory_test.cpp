@@ -31,7 +31,7 @@ uint64_t file_bytes() {
   return fstat(hpcrun::common_memory_file(), &status) ? 0 : static_cast<uint64_t>(status.st_blocks) * 512;
 }
 
-// As containers do it.
+// Refuses a system call, as containers do.
 bool refuse_call(unsigned number) {
   sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -135,7 +135,7 @@ TEST_CASE("arguments and environment are shown to others as before") {
   const std::string arguments = shown("cmdline"), environment = shown("environ");
   REQUIRE_FALSE(arguments.empty());
   CHECK(holds_in_child([&] {
-    // Again as well, when the copy has become common.
+    // Also on later calls, when the copy has become common.
     for (int turn = 0; turn < 3; ++turn)
       if (!hpcrun::make_common() || shown("cmdline") != arguments || shown("environ") != environment)
         return false;
@@ -203,7 +203,7 @@ TEST_CASE("what ends is private memory with the same contents, and nothing is se
       return false;
     if (large[100 << 20] != 5 || large[101 << 20] != 6 || large[102 << 20]) return false;
     if (address_space_bytes() > bare + (uint64_t{64} << 20)) return false;
-    // And it behaves as such: a child has a copy, and what is given back is zeros.
+    // It is private memory: a child has a copy, and pages that are given back read as zeros.
     madvise(kept + 4096, 4096, MADV_DONTNEED);
     const int child = status_of([&] {
       initialized = 9;
@@ -241,7 +241,7 @@ TEST_CASE("new memory is zeros where other memory was common, which went by a ca
         hpcrun::common_mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     auto* const at = reinterpret_cast<char*>(piece);
     memset(at, 1, kBytes);
-    // As the loader does with a library.
+    // Maps as the loader maps a library.
     if (syscall(SYS_munmap, at, kBytes) != 0 ||
         syscall(SYS_mmap, at, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                 0) != piece)

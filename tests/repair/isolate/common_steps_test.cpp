@@ -1,7 +1,7 @@
-// A thread is interrupted at every instruction of the calls that use the tables of common memory, or decide
-// by whether there is any, and memory becomes common just then, as when a session begins: what the call did
-// is there afterwards, wherever it was. Single steps (the trap flag) make every instruction come up; that the
-// thread is at rest, and not just about to be, is asked of the kernel.
+// Interrupts a thread at every instruction of the calls that use the tables of common memory, or whose result
+// depends on whether there is any. Memory becomes common at that instruction, as when a session begins, and
+// the call's effect must be complete afterwards. Single steps (the trap flag) reach every instruction. The
+// kernel is asked whether the thread is really at rest.
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,10 +31,10 @@ constexpr int kPlain = PROT_READ | PROT_WRITE;
 constexpr size_t kPages = 4, kBytes = kPages * 4096;
 constexpr unsigned kSecondsUntilItHangs = 10;
 
-// How memory is when the call begins.
+// The state of memory when the call begins.
 enum class Before { Awaited, Left };
 
-// At which page of the piece something was done, and what has to be true afterwards.
+// The page of the piece at which something is done, and the condition that must hold afterwards.
 struct StepCase {
   const char* name;
   char* (*call)(char* piece);
@@ -50,7 +50,7 @@ bool is_writable(const char* page) {
   return is;
 }
 
-// Nothing, where nothing can be read.
+// Returns nothing if the address is not readable.
 std::optional<char> byte_at(const char* address) {
   int ends[2];
   char byte = 0;
@@ -61,7 +61,7 @@ std::optional<char> byte_at(const char* address) {
   return is_there ? std::optional(byte) : std::nullopt;
 }
 
-// Page by page 1, 2, 3, 4.
+// The pages contain 1, 2, 3, 4.
 bool has_contents(const char* piece, size_t from, size_t to) {
   for (size_t page = from; page < to; ++page)
     if (piece[page * 4096 + 8] != static_cast<char>(page + 1)) return false;
@@ -101,7 +101,7 @@ const StepCase kCases[] = {
      }},
     {"munmap", [](char* piece) { return common_munmap(piece + 4096, 4096) ? nullptr : piece; },
      [](const char* piece, const char* done) {
-       // What the kernel has put there since is not the program's.
+       // What the kernel has mapped there since does not belong to the program.
        return done && !is_common(piece + 4096) && byte_at(piece + 4096 + 8) != 2 &&
               has_contents(piece, 0, 1) && has_contents(piece, 2, kPages) && is_common(piece) &&
               is_all_common(piece + 8192, 2);
@@ -138,12 +138,12 @@ const StepCase kCases[] = {
      }},
 };
 
-// One call of a thread that rests at one of its instructions.
+// One call of a thread that is stopped at one of its instructions.
 struct Stepping {
   const StepCase* each;
   char* piece;
-  int rests_at;  // counted from the first
-  int go[2];     // what it reads of to go on
+  int rests_at;  // counted from the first instruction
+  int go[2];     // pipe: the thread reads from it to continue
   std::atomic<int> steps{0};
   std::atomic<int> tid{0};
   std::atomic<bool> is_over{false};
@@ -173,7 +173,7 @@ void* make_call(void*) {
   return nullptr;
 }
 
-// Sleeping in read(), so that it writes nowhere.
+// Waits until the thread sleeps in read(), so that it writes nowhere.
 void await_rest() {
   while (!stepping->tid) sched_yield();
   const std::string path = "/proc/self/task/" + std::to_string(stepping->tid) + "/syscall";
@@ -189,8 +189,8 @@ void await_rest() {
   }
 }
 
-// In a process of its own. `rests_at` is from 0 on; kNever: as the call is over, of which `*instructions`
-// tells how many it has.
+// Runs in a process of its own. `rests_at` counts from 0; kNever: after the call, whose number of
+// instructions is stored in `*instructions`.
 constexpr int kNever = INT_MAX;
 bool holds_interrupted_at(const StepCase& each, Before before, int rests_at, int* instructions) {
   alarm(kSecondsUntilItHangs);
@@ -212,7 +212,7 @@ bool holds_interrupted_at(const StepCase& each, Before before, int rests_at, int
   await_rest();
   const bool was_over = here.is_over;
   const bool was_common = make_common(OtherThreads::Stopped);
-  // It declines for the call alone, and until that is over.
+  // It declines only because of the call, and only until the call is over.
   if (!was_common && (was_over || !common_state.calls_under_way)) return false;
   if (!was_over) {
     if (write(here.go[1], "x", 1) != 1) return false;
@@ -225,7 +225,7 @@ bool holds_interrupted_at(const StepCase& each, Before before, int rests_at, int
   return write(here.go[1], "x", 1) == 1 && pthread_join(thread, nullptr) == 0;
 }
 
-// At every instruction of each call, or at so many of them, the first and the last included.
+// Checks every instruction of each call, or at most `most` of them, including the first and the last.
 void check_instructions(Before before, int most) {
   auto* const instructions =
       static_cast<int*>(mmap(nullptr, sizeof(int), kPlain, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -258,7 +258,8 @@ TEST_CASE("memory that was left becomes common again wherever in a call a thread
   check_instructions(Before::Left, 16);
 }
 
-// Some minutes, thus not by itself: every instruction of all calls but mremap(), which has many thousands.
+// Takes some minutes, therefore not run by default: every instruction of all calls except mremap(), which has
+// many thousands.
 TEST_CASE("memory that was left becomes common again at every instruction of a call", "[.]") {
   check_instructions(Before::Left, 1'000);
 }

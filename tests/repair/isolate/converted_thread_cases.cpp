@@ -1,6 +1,6 @@
-// What a program does that may go wrong in a converted thread, case by case: `converted_thread_cases CASE`
-// ends with status 0 where all was as in a program without converted threads. converted_threads.py runs them
-// and looks at what the cases cannot see.
+// What a program does that may fail in a converted thread, case by case. `converted_thread_cases CASE` exits
+// with status 0 if everything was as in a program without converted threads. converted_threads.py runs the
+// cases and checks what they cannot check themselves.
 
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-// --- changing over
+// --- converting and returning
 
 void conversions() {
   isolated_start();
@@ -56,11 +56,11 @@ void identity() {
   char link[64] = "";
   REQUIRE_THAT(readlink("/proc/self", link, sizeof link - 1) > 0);
   REQUIRE_THAT(atoi(link) == pid);
-  REQUIRE_THAT(!isolated_is_converted());  // only at home that is the answer
+  REQUIRE_THAT(!isolated_is_converted());  // only at home is that the result
 }
 
-// A new thread that waits for a session to begin enters with all others, and may be a converted thread when
-// it goes on.
+// A new thread that waits for a session to begin enters it with all others, and may already be converted when
+// it continues.
 void enters_as_converted() {
   const int pid = getpid();
   isolated_start();
@@ -71,11 +71,12 @@ void enters_as_converted() {
   become_converted();
 }
 
-// Each session gives threads records, which are those of others when they have ended after it.
+// Each session gives threads records. They are reused for other threads once these have ended after the
+// session.
 void more_threads_than_records() {
   isolated_start();
   REQUIRE_THAT(isolated_end());
-  constexpr int kRounds = 520, kThreads = 8;  // more than 4,096 together
+  constexpr int kRounds = 520, kThreads = 8;  // more than 4,096 in all
   for (int round = 0; round < kRounds; ++round) {
     std::atomic<bool> over{false};
     Team team(kThreads, [&](int) {

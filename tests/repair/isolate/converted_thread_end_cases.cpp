@@ -1,5 +1,5 @@
-// Cases of converted_thread_cases.cpp that end threads and processes: faults, crashes, exits,
-// children; and of memory that comes and goes.
+// Cases of converted_thread_cases.cpp that end threads and processes (faults, crashes, exits, children), and
+// that map and unmap memory.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -69,13 +69,13 @@ void segfault() {
   *nowhere = 1;
 }
 
-// On a page that each converted thread has for itself. Named for debuggers.
+// On a page that is private in each converted thread. Named for debuggers.
 extern "C" {
 alignas(4096) volatile uint64_t words_of_crash[512];
 }
 
-// One thread of three crashes, after it wrote what nobody else has; another one has what it wrote only for
-// itself.
+// One of three threads crashes after it wrote data that only it has; another one has private data that it
+// wrote.
 void crashes_with_own_page() {
   isolated_make_common();
   isolated_plan_atomics(false);
@@ -93,7 +93,7 @@ void crashes_with_own_page() {
     }
     while (!is_written) continue;
     words_of_crash[2] = 0x5eed5eed5eed;
-    REQUIRE_THAT(words_of_crash[1] == 0);  // the other's page is another one
+    REQUIRE_THAT(words_of_crash[1] == 0);  // the other thread has its own copy of the page
     *nowhere = 1;
   });
   for (;;) pause();
@@ -164,15 +164,15 @@ size_t children_of_any_kind() {
   return count;
 }
 
-// Processes that have ended are taken away as the program runs on, whatever its threads do.
+// Ended processes are reaped while the program runs, whatever its threads do.
 void leaves_no_zombie() {
   isolated_start();
   Team team(2, [](int i) {
     for (int turn = 0; turn < 200; ++turn) {
-      while (!isolated_convert()) sched_yield();  // the other one's memory grows
+      while (!isolated_convert()) sched_yield();  // the other thread's memory grows
       if (turn % 50 == 25 * i) pause_ms(1);
       isolated_give_back();
-      // A thread's last one may be there still.
+      // The thread's latest one may still exist.
       if (turn % 20 == 0) REQUIRE_THAT(children_of_any_kind() <= 4);
     }
   });
@@ -259,7 +259,7 @@ void maps_memory() {
     become_converted();
     while (step != 1) continue;
     become_converted();
-    memory.load()[0] = 'b';  // mapped since this converted thread was made
+    memory.load()[0] = 'b';  // mapped after this converted thread was created
     step = 2;
     while (step != 3) continue;
     if (!sigsetjmp(before_fault, 1)) {

@@ -1,4 +1,4 @@
-// Cases of converted_thread_cases.cpp with signals: sent, held, pending, of timers and pipes, and
+// Cases of converted_thread_cases.cpp with signals: sent, blocked, pending, from timers and pipes, and
 // cancellation.
 
 #include <errno.h>
@@ -63,7 +63,7 @@ void signals() {
   pthread_sigmask(SIG_UNBLOCK, &mask, &old);
   REQUIRE_THAT(handled == 3 && sigismember(&old, SIGUSR1));
 
-  // All signals: ours are never blocked, and the program does not see it.
+  // All signals. Ours are never blocked, which the program must not notice.
   sigset_t all;
   sigfillset(&all);
   for (int turn = 0; turn < 2; ++turn) {
@@ -105,13 +105,13 @@ void signals() {
 
 std::atomic<int> handlers_run;
 
-// A converted thread that waits in a call is asked back, and gets a signal of the program's a little later,
-// sooner or later each time: at whatever instruction of ours it is on its way home, and on the way of its
-// call into the kernel again, the handler ends the call, which had begun. Otherwise it would wait on as if no
-// signal had come.
+// A converted thread that waits in a call is asked to come home, and the program sends it a signal shortly
+// afterwards, with a varying delay. Wherever the thread is then, on its way home or on its call's way back
+// into the kernel, the handler ends the call, which had begun. Otherwise the thread would continue to wait as
+// if there had been no signal.
 void handled_on_the_way() {
   constexpr int kTurns = 5'000;
-  constexpr uint64_t kLongestGap = 200'000;  // ns, in which a converted thread that is asked back waits again
+  constexpr uint64_t kLongestGap = 200'000;  // ns in which a converted thread that is asked home waits again
   struct sigaction action {};
   action.sa_handler = [](int) { ++handlers_run; };
   action.sa_flags = SA_RESTART;

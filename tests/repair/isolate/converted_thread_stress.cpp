@@ -1,6 +1,5 @@
-// Threads that lock, wait, signal, fault, and change over between home and converted thread at random:
-// `converted_thread_stress SECONDS SEED` ends with status 0 where no update, no signal, no process and no
-// mapping was lost or left.
+// Threads that lock, wait, signal, fault, and are converted and come home at random. `converted_thread_stress
+// SECONDS SEED` exits with status 0 if no update and no signal was lost, and no process or mapping is left.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -24,8 +23,8 @@ constexpr int kThreads = 6;
 constexpr int kLocks = 7;
 
 struct Counted {
-  uint64_t value = 0;             // under the lock
-  std::atomic<uint64_t> adds{0};  // what it has to be
+  uint64_t value = 0;             // guarded by the lock
+  std::atomic<uint64_t> adds{0};  // the expected value
 };
 Counted counted[kLocks];
 pthread_mutex_t mutexes[4];
@@ -212,7 +211,7 @@ int main(int count, char** arguments) {
   isolated_start();
 
   int mappings = 0;
-  for (int turn = 0; turn < 2; ++turn) {  // the first makes what stays
+  for (int turn = 0; turn < 2; ++turn) {  // the first one allocates permanently
     over = false;
     at_end = 0;
     Team team(kThreads, [seed, turn](int i) { work(i, seed + static_cast<unsigned>(turn)); });

@@ -1,5 +1,5 @@
-// Cases of converted_thread_cases.cpp in which converted threads and threads at home meet: locks, conditions,
-// barriers, joins, threads that are made.
+// Cases of converted_thread_cases.cpp in which converted threads and threads at home synchronise: locks,
+// conditions, barriers, joins, thread creation.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,7 +117,8 @@ void barriers() {
   REQUIRE_THAT(serial == 300);
 }
 
-// Threads that went to sleep by private futexes before the session began, and by shared ones before it ends.
+// Threads that sleep at private futexes since before the session began, and at shared ones until after it
+// ends.
 void sleepers() {
   isolated_make_common();
   for (int turn = 0; turn < 2; ++turn) {
@@ -172,8 +173,8 @@ void sleepers() {
   }
 }
 
-// Traps, as a profiler's events raise them, come while all threads enter a session or leave it, and their
-// handler, which blocks every signal, makes system calls.
+// Traps, as raised by a profiler's events, arrive while all threads enter or leave a session. Their handler
+// blocks every signal and makes system calls.
 std::atomic<uint64_t> traps{0};
 
 void on_trap(int) {
@@ -221,7 +222,7 @@ void joins() {
   });
   first = team.thread(0);
   (void)first;
-  team.join();  // a converted thread by a converted thread
+  team.join();  // a converted thread joins a converted thread
   Team home(1, [](int) { pause_ms(50); });
   become_converted();
   home.join();

@@ -1,5 +1,5 @@
-// Allocates by every operator of C++ and counts the calls of malloc() and free() that come of it, which are
-// the program's own; and takes blocks from a library with a scope of its own, to which it gives others.
+// Allocates with every C++ operator and counts the resulting calls of malloc() and free(), which are the
+// program's own. Also exchanges blocks with a library that has a scope of its own.
 
 #include <dlfcn.h>
 #include <malloc.h>
@@ -91,7 +91,7 @@ void scopes(const char* path) {
 
 int main(int, char** arguments) {
   char buffer[BUFSIZ];
-  setvbuf(stdout, buffer, _IOFBF, sizeof buffer);  // of its own, or it would count
+  setvbuf(stdout, buffer, _IOFBF, sizeof buffer);  // its own buffer, because an allocated one would count
   allocated = released = 0;
   operators<int>("operators");
   operators<Aligned>("aligned operators");

@@ -1,5 +1,5 @@
-// Futexes by system calls that the program makes itself: `futex_cases CASE` ends with status 0 where all was
-// as among threads. meetings.py runs them.
+// Futexes by system calls that the program makes itself. `futex_cases CASE` exits with status 0 if everything
+// was as among threads. meetings.py runs them.
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ void await_sleepers(int count) {
   for (int i = 0; i < count; ++i) tids[i] = 0;
 }
 
-// Waits for a futex while it has its value; whatever wakes it, but samples of ours, is told.
+// Waits for a futex while it has its value. Returns what woke it; our samples must not.
 long sleep_at(int i, long (*wait)(int)) {
   take_place(i);
   tids[i] = thread_id();
@@ -51,7 +51,7 @@ void futex_bits() {
     REQUIRE_THAT(futex(&word, FUTEX_WAKE, 100) == 1);
     team.join();
   }
-  // A value that is another one already, and a limit that passes.
+  // A value that already differs, and a time limit that expires.
   Team team(kTeam, [&](int i) {
     take_place(i);
     REQUIRE_THAT(futex(&word, FUTEX_WAIT_BITSET, 1, nullptr, nullptr, 1) == -EAGAIN);
@@ -76,9 +76,9 @@ void futex_requeue() {
     });
     await_sleepers(kTeam);
     REQUIRE_THAT(futex(&words[0], FUTEX_CMP_REQUEUE, 1, count_as_time(1), &words[1], 1) == -EAGAIN);
-    // One is woken, one waits at the other word from now on, and one where it was. The first one's end must
-    // not interrupt the others: who was moved waits at the first word again after a signal, as the kernel has
-    // it.
+    // One is woken, one waits at the other word from now on, and one stays. The first one's end must not
+    // interrupt the others: a requeued thread waits at the first word again after a signal, as with the
+    // kernel.
     const long moved = compares ? futex(&words[0], FUTEX_CMP_REQUEUE, 1, count_as_time(1), &words[1], 0)
                                 : futex(&words[0], FUTEX_REQUEUE, 1, count_as_time(1), &words[1]);
     REQUIRE_THAT(moved == 2);
@@ -105,7 +105,7 @@ void futex_wake_op() {
       ++woken[i / 2];
     });
     await_sleepers(4);
-    // Adds 5 to the second word, of which both are woken if it was 8; which it was not.
+    // Adds 5 to the second word, and would wake waiters of both if it was 8, which it was not.
     REQUIRE_THAT(futex(&words[0], FUTEX_WAKE_OP, 1, count_as_time(100), &words[1],
                        wake_op(FUTEX_OP_ADD, 5, FUTEX_OP_CMP_EQ, 8)) == 1);
     REQUIRE_THAT(words[1] == 12);
@@ -118,9 +118,9 @@ void futex_wake_op() {
   }
 }
 
-// A mutex of the program's own, by no call of the C library.
+// The program's own mutex, without calls of the C library.
 void own_mutex() {
-  static std::atomic<uint32_t> word;  // 2: somebody waits
+  static std::atomic<uint32_t> word;  // 2: a thread waits
   isolated_start();
   count_under([&](auto work) {
     uint32_t was = 0;
@@ -160,7 +160,7 @@ void futex_waitv() {
     REQUIRE_THAT(call_kernel(SYS_futex_waitv, &waiter, 1, 0, &until, CLOCK_MONOTONIC) == -ETIMEDOUT);
     waiter.value = 1;
     REQUIRE_THAT(call_kernel(SYS_futex_waitv, &waiter, 1, 0, &until, CLOCK_MONOTONIC) == -EAGAIN);
-    REQUIRE_THAT(waiter.flags == kPrivateWord);  // as the program has it
+    REQUIRE_THAT(waiter.flags == kPrivateWord);  // as the program wrote it
   });
 }
 

@@ -1,5 +1,5 @@
-// Blocks wander between threads, so a converted thread commits as it releases and has them. Compiled into the
-// test, the calls stand before the C library's for all of it.
+// A block may be reused by another thread, so a converted thread commits when it allocates and releases
+// blocks. Compiled into the test, the calls interpose on the C library's for the whole test.
 
 #include <malloc.h>
 #include <sys/syscall.h>
@@ -23,7 +23,7 @@ using namespace hpcrun::test;
 
 namespace {
 
-// How often the call commits.
+// Returns how often the call commits.
 uint64_t commits_by(const std::function<void()>& call) {
   heap = Heap::Common;
   const CommonPages common{2};
@@ -39,13 +39,13 @@ uint64_t commits_by(const std::function<void()>& call) {
   return *commits;
 }
 
-void* volatile block;  // the compiler leaves the calls where they are
+void* volatile block;  // keeps the compiler from moving the calls
 
 // A second allocator, which counts its calls.
 constexpr size_t kRoomBytes = 1 << 20;
 char* room = nullptr;
 size_t used = 0;
-// The compiler believes of calls of allocators that they change nothing here.
+// The compiler assumes that calls of allocators change nothing here.
 volatile int had = 0, released = 0;
 
 bool is_in_room(const void* at) {
@@ -85,7 +85,7 @@ constexpr SecondAllocator kCounting{
     .malloc_usable_size = size_of,
 };
 
-// From here on programs have the second one, in a process in which nothing else is tested.
+// From here on the program uses the second allocator, in a process in which nothing else is tested.
 bool change_over() {
   if (!begin_earlier_memory(0, 0)) return false;
   const long at = map_apart_from_earlier(kRoomBytes, PROT_READ | PROT_WRITE, 0);
@@ -101,7 +101,7 @@ bool has_only(const void* at, char value, size_t bytes) {
   return std::all_of(begin, begin + bytes, [=](char one) { return one == value; });
 }
 
-// Blocks of the first allocator and of the second go through every call.
+// Blocks of the first and the second allocator pass through every call.
 bool each_block_is_its_allocators() {
   constexpr size_t kLarge = 1 << 20;
   heap = Heap::Own;
@@ -116,7 +116,7 @@ bool each_block_is_its_allocators() {
   const size_t small_bytes = malloc_usable_size(small);
   if (!change_over()) return false;
 
-  // Of the second: had, grown and released there.
+  // A block of the second one: allocated, grown and released there.
   void* fresh = malloc(50);
   if (had != 1 || !is_in_room(fresh) || is_earlier(fresh) || malloc_usable_size(fresh) != 50) return false;
   fresh = realloc(fresh, 60);
@@ -131,12 +131,12 @@ bool each_block_is_its_allocators() {
   delete new int;
   if (released != 2) return false;
 
-  // Of the first: that runs no more, so that it writes nothing to a block, nor uses it again.
+  // The first one does not run any more, so it neither writes to a block nor uses it again.
   const int before = had;
   free(small);
   free(nullptr);
   if (!has_only(small, 1, 100) || malloc_usable_size(small) != small_bytes) return false;
-  // What fits stays where it is, and what is released of it goes back to the kernel.
+  // A block that fits stays in place, and its released part goes back to the kernel.
   if (realloc(shrinks, kLarge / 2) != shrinks || had != before || !has_only(shrinks, 3, kLarge / 2))
     return false;
   if (!has_only(static_cast<char*>(shrinks) + kLarge / 2 + kPageBytes, 0, kLarge / 4)) return false;
@@ -224,7 +224,7 @@ TEST_CASE("A thread that is in the first allocator leaves it before it stands st
   CHECK_FALSE(ends_call_of_first_allocator());
   {
     const CallOfFirst outer;
-    const CallOfFirst inner;  // of a handler
+    const CallOfFirst inner;  // in a handler
     CHECK(ends_call_of_first_allocator());
   }
   CHECK_FALSE(ends_call_of_first_allocator());

@@ -30,7 +30,7 @@ std::atomic<uint64_t> converted_hooks, leaving_hooks, calls_begun, calls_ended;
 extern "C" {
 
 EXPORT void isolated_make_common() {
-  // The allocator's memory is common as well: one heap, which is there already.
+  // The allocator's memory is common too: one heap that already exists.
   constexpr int kHeapBytes = 48 << 20;
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_MAX, 0);
@@ -64,7 +64,7 @@ EXPORT int isolated_begin() {
   options.hooks.is_busy = test::is_busy_with_own_pages;
   options.hooks.place_in_program = leave_atomic_site;
   options.hooks.before_fork = [] { leave_common(); };
-  // A busy machine may take longer than a session waits for.
+  // A busy machine may take longer than a session waits.
   SessionStart result;
   int tries = 0;
   do result = begin_isolation(options);

@@ -27,7 +27,7 @@ void fail(const char* what, const char* why) {
   exit(125);
 }
 
-// The C library, the loader, the kernel's, and this one are left as they are.
+// Leaves out the C library, the loader, the vDSO, and this library.
 int plan(dl_phdr_info* module, size_t, void*) {
   for (const char* other : {"libc.so", "ld-linux", "linux-vdso", "libisolated"})
     if (strstr(module->dlpi_name, other)) return 0;

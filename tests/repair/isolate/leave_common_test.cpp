@@ -1,4 +1,4 @@
-// Common memory is left, as a fork does, while other threads map, drop and protect theirs.
+// Leaves common memory, as a fork does, while other threads map, drop and protect theirs.
 
 #include <errno.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@ char* map(size_t pages, int flags = 0, void* at = nullptr) {
   return result < 0 && result > -4096 ? nullptr : reinterpret_cast<char*>(result);
 }
 
-// Mappings that are each one of its own, so that it takes a while to leave them all.
+// Creates many separate mappings, so that leaving them all takes a while.
 void map_many() {
   constexpr size_t kPages = 600;
   char* const at = map(kPages);
@@ -38,7 +38,7 @@ void map_many() {
     hpcrun::common_mprotect(at + page * kPageBytes, kPageBytes, PROT_READ);
 }
 
-// New memory over the middle of a piece, or none; then the piece has what was written last.
+// Maps new memory over the middle of a piece, or none; then the piece has what was written last.
 bool change_all_the_time(const std::atomic<bool>& is_over) {
   constexpr size_t kPages = 16, kFirst = 4, kMiddle = 8;
   char* const piece = map(kPages);
@@ -57,12 +57,12 @@ bool change_all_the_time(const std::atomic<bool>& is_over) {
   return true;
 }
 
-// A thread that was joined may be there for a moment yet, and longer on a busy machine.
+// A joined thread may exist for another moment, longer on a busy machine.
 void await_end_of_joined() {
   for (int tries = 0; tries < 5'000 && hpcrun::count_tasks() > 1; ++tries) usleep(1'000);
 }
 
-// What is made for several processes sleeps by shared keys, and robust mutexes do.
+// Objects for several processes sleep by shared keys, and so do robust mutexes.
 struct Meeting {
   sem_t semaphore;
   pthread_mutex_t mutex;

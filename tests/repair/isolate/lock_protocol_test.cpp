@@ -1,6 +1,6 @@
-// Which commits of mutexes that one thread alone takes may be left out (lock_protocol.h), in every order in
-// which the steps of a few threads can follow each other: each finds under a lock what was written before the
-// lock was released, nobody waits for ever, and nothing is lost. Protocols that leave out a step are caught.
+// Which commits can be omitted for mutexes that only one thread takes (lock_protocol.h), in every order in
+// which the steps of a few threads can interleave. Each thread finds under a lock what was written before its
+// release, no thread waits forever, and nothing is lost. Protocols that omit a step are detected.
 
 #include "repair/isolate/controller/lock_protocol.h"
 
@@ -19,16 +19,16 @@ namespace {
 
 enum class Without {
   Nothing,
-  Waiting,         // for the commit of the one whose mutex it was
-  Asking,          // for it
-  AskingAgain,     // where it was put off
-  Owing,           // one's only mutex is released without a word
-  CommitOfOwn,     // before the release of a mutex of several
+  Waiting,         // for the commit of the thread whose mutex it was
+  Asking,          // for that commit
+  AskingAgain,     // after a deferral
+  Owing,           // a mutex with one user is released without owing a commit
+  CommitOfOwn,     // before the release of a mutex with several users
   CommitOfOthers,  // after a lock
-  Keeping,         // who took the mutex last
-  Order,           // the commit comes behind the release
-  Merging,         // which is said to be done before it is
-  Leaving,         // is without a commit
+  Keeping,         // of the thread that took the mutex last
+  Order,           // the commit comes after the release
+  Merging,         // is reported as done before it is
+  Leaving,         // without a commit
 };
 
 struct Mutex {
@@ -44,7 +44,7 @@ struct Mutex {
 constexpr size_t kMutexes = 2;
 class Thread;
 
-// What each mutex guards is counted in a word; a further one is written before.
+// A word counts what each mutex guards; another one is written before.
 struct World {
   EveryOrder order;
   Without without = Without::Nothing;
@@ -56,8 +56,8 @@ struct World {
   uint64_t last_number = 0;
   size_t ended = 0;
   bool is_over = false;           // no more steps
-  bool merges_last = false;       // there is a step between what a merge does and its end
-  std::set<std::string> reached;  // what a check is worth depends on
+  bool merges_last = false;       // a step between the effect of a merge and its end
+  std::set<std::string> reached;  // states that give a check its value
   std::string wrong;
 
   bool lacks(Without what) const { return without == what; }
@@ -66,12 +66,12 @@ struct World {
   }
 };
 
-// With pages of its own, until it leaves. Takes requests between any two steps, but in the midst of a commit.
+// Has private pages until it leaves. Takes requests between any two steps, except inside a commit.
 class Thread {
  public:
   Thread(World& world, size_t place) : world_(&world), place_(place) {}
 
-  // What programs do.
+  // The program's operations.
   void come() {
     number_ = ++world_->last_number;
     base_ = page_ = world_->common;
@@ -105,7 +105,7 @@ class Thread {
   void expect_word(size_t word, int value) {
     world_->expect(read(word) == value, "not seen behind a lock: what was written before it");
   }
-  // Others may ask until all have come here.
+  // Other threads may send requests until all have arrived here.
   void end() {
     for (++world_->ended; world_->ended < world_->threads.size();)
       wait_until([this] { return is_asked_ || world_->ended == world_->threads.size(); });
@@ -114,7 +114,7 @@ class Thread {
     if (number_) leave();
   }
 
-  // Of lock_protocol.h
+  // The Caller of lock_protocol.h
   void commit(Stores stores) {
     if (!number_ || is_busy_) return;
     if (stores == Stores::Own && world_->lacks(Without::CommitOfOwn)) return;
@@ -149,7 +149,7 @@ class Thread {
     if (!world_->lacks(Without::Asking)) of(user).is_asked_ = true;
     waits_for_ = &of(user);
   }
-  // Until that is of use: the other one has committed, or has left, or has to be asked again.
+  // Waits until continuing makes sense: the other thread has committed or left, or has to be asked again.
   void wait_a_moment() {
     world_->reached.insert("waited");
     const uint64_t commits = waits_for_->own_commits_, number = waits_for_->number_;
@@ -181,7 +181,7 @@ class Thread {
     world_->order.wait_until([&condition] { return condition(); });
     follow_request();
   }
-  // In a handler, which others of its kind do not interrupt.
+  // Runs in a handler, which is not interrupted by the same signal.
   void follow_request() {
     while (is_asked_ && !is_in_handler_) {
       is_asked_ = false;
@@ -207,7 +207,7 @@ struct Program {
   const char* name;
   std::vector<Part> parts;
   std::set<std::string> reaches;  // in some order
-  bool merges_last = true;        // where that does not make millions of orders
+  bool merges_last = true;        // unless that makes millions of orders
 };
 
 constexpr size_t kA = 0, kB = 1, kBefore = kMutexes;

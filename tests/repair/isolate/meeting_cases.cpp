@@ -1,5 +1,5 @@
-// Ways by which threads meet that converted_thread_cases.cpp does not have: what is done once, time limits
-// that pass, C11's and C++'s own. `meeting_cases CASE` ends with status 0 where all was as among threads.
+// Synchronisation that converted_thread_cases.cpp lacks: once-initialisation, time limits that expire, and
+// C11's and C++'s own. `meeting_cases CASE` exits with status 0 if everything was as among threads.
 // meetings.py runs them.
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ int once = 0;  // the round
 
 void do_slowly(int kind) {
   const int turn = once;
-  pause_ms(1);  // the others come meanwhile
+  pause_ms(1);  // other threads arrive meanwhile
   ++onces_done[kind][turn];
 }
 
@@ -51,7 +51,7 @@ constexpr std::array<int (*)(), sizeof...(kNumbers)> guarded_of(std::integer_seq
   return {guarded<kNumbers>...};
 }
 
-// What all begin at once one does, and the others go on when it is done.
+// All threads begin at once. One of them does the work, and the others continue when it is done.
 void onces() {
   constexpr auto kGuarded = guarded_of(std::make_integer_sequence<int, kOnces>());
   static pthread_once_t posix[kOnces];
@@ -75,7 +75,7 @@ void onces() {
             call_once(&c11[turn], [] { do_slowly(1); });
             break;
           case 2:
-            // The first to come fails: another one does it.
+            // The first one to arrive fails, and another one does the work.
             try {
               std::call_once(cxx[turn], [&] {
                 if (thrown == turn && ++thrown) throw turn;
@@ -90,7 +90,7 @@ void onces() {
           case 3:
             REQUIRE_THAT(kGuarded[static_cast<size_t>(turn)]() == turn);
         }
-        // Whoever caught the exception comes back before another one has done it.
+        // A thread that caught the exception returns before another one has done the work.
         if (kind == 2) pthread_barrier_wait(&barrier);
         REQUIRE_THAT(onces_done[kind][turn] == 1);
       }
@@ -103,7 +103,7 @@ void onces() {
 
 // --- time limits
 
-// `call` gives up, with `expected`, not before its limit, by either clock.
+// `call` fails with `expected`, not before its limit, with either clock.
 template <typename Call>
 void gives_up(int expected, Call call) {
   for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC}) {
@@ -119,7 +119,7 @@ int error_of(int result) {
   return result == 0 ? 0 : errno;
 }
 
-// What a converted thread or a thread at home has is not had by others within a time, and then it is.
+// Other threads cannot take within a time limit what one has, converted or at home. Later they can.
 void limits_of_locks() {
   isolated_start();
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -173,7 +173,7 @@ void limits_of_locks() {
     cxx.unlock();
     pthread_rwlock_unlock(&written);
     pthread_rwlock_unlock(&read);
-    // Whoever gave up left nothing behind.
+    // A thread that gave up leaves nothing that blocks others.
     Team next(kTeam, [&](int i) {
       take_place(i);
       for (int turn = 0; turn < 50; ++turn) {
@@ -287,7 +287,7 @@ void c11_conditions() {
   });
   team.join();
   REQUIRE_THAT(turn == kTurns);
-  // One at a time
+  // One at a time.
   std::atomic<int> waiting{0};
   int woken = 0;
   Team sleepers(kTeam, [&](int i) {
@@ -366,7 +366,7 @@ void cxx_semaphores() {
     work();
     binary.release();
   });
-  // So many within at once, and no more.
+  // That many threads are inside at once, and not more.
   std::counting_semaphore<2> counting(2);
   std::atomic<int> within{0}, most{0};
   Team team(kTeam, [&](int i) {

@@ -1,5 +1,5 @@
-// Uses memory in all the ways that depend on who maps it, and prints what came of it: threads that come and
-// go, libraries, exceptions, mappings, and a main stack that is used up to its limit.
+// Uses memory in all the ways that depend on which code maps it, and prints the results: threads that start
+// and end, libraries, exceptions, mappings, and a main stack that is used up to its limit.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ thread_local int of_thread = 5;
 std::atomic<long> sum{0};
 int global = 1;
 
-// Where the address lies, by its mapping's name.
+// Checks the name of the address's mapping.
 bool is_common(const void* address) {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
@@ -47,7 +47,7 @@ bool is_common(const void* address) {
   return false;
 }
 
-// What threads have in common, as told on standard error where that is asked for.
+// How much of the threads' memory is common, printed to standard error on request.
 std::atomic<int> stacks_seen{0}, stacks_common{0};
 const bool tells = getenv("MEMORY_STORM_TELLS");
 
@@ -161,7 +161,7 @@ void stacks() {
   getrlimit(RLIMIT_STACK, &limit);
   printf("deep %ld\n", recurse(static_cast<long>(limit.rlim_cur / (33 * 1024)) - 8));
 
-  // Taken on a stack of its own.
+  // Handled on an alternate stack.
   stack_t other{};
   other.ss_size = 64 * 1024;
   other.ss_sp = malloc(other.ss_size);
@@ -223,7 +223,7 @@ int main(int, char** arguments) {
   mappings();
   stacks();
   forks();
-  // A thread that was joined may not be gone yet.
+  // A joined thread may still exist.
   struct stat tasks {};
   while (stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3) usleep(100);
   thread_storm();

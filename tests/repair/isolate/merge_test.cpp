@@ -1,6 +1,6 @@
 // The merge of private pages, in every order in which the accesses of a few threads to the common page can
-// follow each other. What must hold is stated once (class World), and checked after each access; merges that
-// are wrong in ways that suggest themselves have to be caught by it.
+// interleave. The invariant is stated once (class World) and checked after each access. It must detect merges
+// that are wrong in plausible ways.
 
 #include "repair/isolate/pages/merge.h"
 
@@ -18,7 +18,7 @@ using namespace hpcrun::test;
 
 namespace {
 
-constexpr size_t kBytes = kBlockBytes;  // one block: they are merged one after the other, each by itself
+constexpr size_t kBytes = kBlockBytes;  // one block: blocks are merged one after the other, each by itself
 
 struct alignas(kBlockBytes) Page {
   std::array<std::byte, kBytes> bytes{};
@@ -34,11 +34,11 @@ struct alignas(kBlockBytes) Page {
   }
 };
 
-// An aligned value of `width` bytes that one thread writes: the common page may hold nothing but its values,
-// each never before an earlier one.
+// An aligned value of `width` bytes that one thread writes. The common page may hold only its values, in
+// order.
 struct Story {
   size_t offset, width;
-  std::vector<uint64_t> values{0};  // the first is there from the start
+  std::vector<uint64_t> values{0};  // the first is the initial value
   size_t reached = 0;
 };
 
@@ -47,7 +47,7 @@ class World {
   EveryOrder order;
   Page common;
   std::vector<Story> stories;
-  std::string wrong;  // the first thing that was
+  std::string wrong;  // the first error
 
   void look() {
     for (Story& story : stories) {
@@ -65,7 +65,7 @@ class World {
   }
 };
 
-// The common page, one access a step.
+// The common page, one access per step.
 struct Common {
   World& world;
 
@@ -102,7 +102,7 @@ uint32_t right_merge(Common& common, std::byte* page, std::byte* base, size_t by
   return merge(common, page, base, bytes);
 }
 
-// A thread with a page of its own.
+// A thread with a private page.
 class Converted {
  public:
   Converted(World& world, Merge merge) : common_{world}, merge_(merge), page_(world.common), base_(page_) {}
@@ -119,7 +119,7 @@ class Converted {
   T read(size_t offset) const {
     return page_.get<T>(offset);
   }
-  // On the common page, as atomic operations are made.
+  // On the common page, like atomic operations.
   template <class T>
   void add_in_common(size_t offset, T value) {
     common_.world.order.step();
@@ -132,7 +132,8 @@ class Converted {
   Page page_, base_;
 };
 
-// What a program does, in every order: the first thing that was wrong, or nothing. `orders` counts.
+// What a program does, in every order. Returns the first error, or an empty string. Counts the orders in
+// `orders`.
 using Program = std::string (*)(Merge, size_t& orders);
 
 std::string in_every_order(World& world, std::vector<EveryOrder::Actor> actors,
@@ -154,7 +155,7 @@ std::string in_every_order(World& world, std::vector<EveryOrder::Actor> actors,
   return world.wrong;
 }
 
-// Two threads count in bytes side by side, and merge when they like.
+// Two threads count in adjacent bytes, and merge at any time.
 std::string bytes_of_one_word(Merge merge, size_t& orders) {
   World world;
   world.stories = {{2, 1, {0, 1, 2, 3}}, {3, 1, {0, 7, 8, 9}}};
@@ -172,7 +173,7 @@ std::string bytes_of_one_word(Merge merge, size_t& orders) {
       world, {counts(0), counts(1)}, [] {}, orders);
 }
 
-// One looks at what the other writes, beside a value of its own.
+// One thread reads what the other writes, next to a value of its own.
 std::string values_wider_than_what_changes(Merge merge, size_t& orders) {
   World world;
   world.stories = {{0, 4, {0, 0x00ffff, 0x010000}}, {4, 2, {0, 0x00ff, 0x0100}}, {8, 8, {0, ~uint64_t{0}}}};
@@ -195,7 +196,7 @@ std::string values_wider_than_what_changes(Merge merge, size_t& orders) {
       world, {first, second}, [] {}, orders);
 }
 
-// A counter under a lock, that carries into its second byte, beside a byte of each thread's own.
+// A counter under a lock that carries into its second byte, next to one byte of each thread's own.
 template <size_t kThreads, int kTurns>
 std::string counter_under_a_lock(Merge merge, size_t& orders) {
   World world;
@@ -231,7 +232,7 @@ std::string counter_under_a_lock(Merge merge, size_t& orders) {
   return wrong;
 }
 
-// Reference counts are atomic, on the common page; bytes beside them are not.
+// Reference counts are atomic, on the common page; the bytes next to them are not.
 std::string atomic_values_beside_others(Merge merge, size_t& orders) {
   World world;
   world.stories = {{4, 1, {0, 1, 2}}, {5, 1, {0, 1, 2}}};
@@ -251,7 +252,7 @@ std::string atomic_values_beside_others(Merge merge, size_t& orders) {
       orders);
 }
 
-// Whoever only reads sees what the other wrote in the order of its merges.
+// A thread that only reads observes the other's stores in the order of its merges.
 std::string a_reader(Merge merge, size_t& orders) {
   World world;
   world.stories = {{1, 1, {0, 1, 2}}};
@@ -297,7 +298,7 @@ std::string first_wrong_of_all(Merge merge) {
   return "";
 }
 
-// Wrong ones, by bytes.
+// Incorrect merges, by bytes.
 template <class Change>
 uint32_t bytewise(Common& common, std::byte* page, std::byte* base, size_t bytes, Change change) {
   for (size_t offset = 0; offset < bytes; offset += kBlockBytes) {
@@ -334,7 +335,7 @@ uint32_t whole_words(Common& common, std::byte* page, std::byte* base, size_t by
   return merge(common, page, base, bytes);
 }
 
-// The word is put together from what was seen at first, and stored without looking again.
+// The word is composed of what was read first, and stored without reading again.
 uint32_t without_looking_again(Common& common, std::byte* page, std::byte* base, size_t bytes) {
   struct Careless : Common {
     bool exchange(size_t offset, uint64_t&, uint64_t word) {

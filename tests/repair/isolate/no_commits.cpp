@@ -1,5 +1,5 @@
-// Linked in the place of the commits of private pages (--wrap): converted threads see what others wrote, and
-// others what they wrote, when a page is given back, and not before.
+// Replaces the commits of private pages (--wrap). Converted threads exchange their stores only when a page is
+// made common again.
 
 #include "repair/isolate/pages/private_pages.h"
 

@@ -16,15 +16,15 @@ uint64_t ticks_of(uint64_t page) noexcept {
   return ticks[page];
 }
 
-// Two threads that work all the time, looked at each ten milliseconds as the controller does.
+// Two threads that work all the time, checked every ten milliseconds as the controller does.
 struct Run {
   PageBalance balance;
   IsolationTotals totals;
   uint64_t now_ns = 1'000 * kMs;
   std::vector<PageBalance::Page> pages;
-  std::map<uint64_t, uint64_t> commit_us;  // in ten milliseconds, of a page that is isolated
-  uint64_t common = 0;                     // page on trial
-  uint64_t pace = 10;                      // meetings in a millisecond of CPU time
+  std::map<uint64_t, uint64_t> commit_us;  // per ten milliseconds, of an isolated page
+  uint64_t common = 0;                     // the page on trial
+  uint64_t pace = 10;                      // synchronisations per millisecond of CPU time
   std::map<uint64_t, uint64_t> pace_without;
 
   explicit Run(std::vector<PageBalance::Page> those) : pages(std::move(those)) {
@@ -117,7 +117,7 @@ TEST_CASE("A page that is given back while it is on trial makes room for the nex
 TEST_CASE("Conversions are paid by pages as these gain by them") {
   Run run({{kGood, 300'000}, {kBad, 300'000}});
   for (int i = 0; i < 20; ++i) {
-    run.totals.conversion_ns += 300'000;  // of 20 ms: both ways 3 %, of 60 % that were lost
+    run.totals.conversion_ns += 300'000;  // of 20 ms: both conversions 3 %, of 60 % that were lost
     CHECK(run.next(10).is == Benefit::Verdict::GoOn);
   }
 }

@@ -1,7 +1,7 @@
-// plan_atomics FILE...: plans for the atomic instructions of programs and libraries (atomic_sites.h), each
-// mapped in a process of its own, without running any, and prints a line for each that has such instructions:
-// how many there are, how many others had to be moved, KiB of trampolines, milliseconds, the file, and, where
-// it is declined, why.
+// plan_atomics FILE...: plans the atomic instructions of programs and libraries (atomic_sites.h), each mapped
+// in a process of its own, without running any. Prints a line for each that has such instructions: their
+// number, how many others had to be moved, KiB of trampolines, milliseconds, the file, and the reason if it
+// is declined.
 
 #include <chrono>
 #include <cstdio>

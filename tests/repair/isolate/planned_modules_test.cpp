@@ -1,4 +1,4 @@
-// When the code of a program is looked through for atomic instructions, which may take longer than the program.
+// When the code of a program is searched for atomic instructions, which may take longer than the program.
 
 #include "repair/isolate/controller/planned_modules.h"
 

@@ -28,7 +28,7 @@ void handle_signals(PrivatePages& pages) {
   sigaction(SIGUSR1, &action, nullptr);
 }
 
-// What two processes have in common, on a page that stays so.
+// What two processes share, on a page that stays common.
 struct Meeting {
   pthread_barrier_t* barrier;
   volatile int* polling_process;
@@ -39,7 +39,7 @@ struct Meeting {
         polling_process(common.at<volatile int>(1, 256)),
         is_over(common.at<volatile int>(1, 512)) {}
 
-  // Signals are sent until one comes at an instruction that reads the word.
+  // Sends signals until one arrives at an instruction that reads the word.
   void interrupt() const {
     kill(*polling_process, SIGUSR1);
     usleep(100);

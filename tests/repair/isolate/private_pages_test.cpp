@@ -67,7 +67,7 @@ TEST_CASE(
     right &= pages.is_outdated() && pages.is_outdated(address(3), 8) && pages.is_outdated(address(2), 16);
     right &= !pages.is_outdated(address(2), 8) && !pages.is_outdated(address(4), 1);
     right &= !pages.is_outdated(common.page(1), 8);
-    pthread_barrier_wait(barrier);  // the other one has looked
+    pthread_barrier_wait(barrier);  // the other one has read it
     pages.commit();
     return right && !pages.is_outdated() && !pages.is_outdated(address(3), 8) && data[3] == 3;
   };
@@ -110,7 +110,7 @@ TEST_CASE("A page that is shared again has what was written, and is common") {
   const auto converted = [&](size_t, PrivatePages& pages) {
     bool right = pages.isolate(common.page(0)) && pages.isolate(common.page(2));
     data[0] = 1;
-    pages.share(common.page(1));  // is not the converted thread's
+    pages.share(common.page(1));  // not a page of the converted thread
     right &= pages.count() == 2;
     pages.share(common.page(0) + 8);
     right &= pages.count() == 1 && !pages.holds(common.page(0)) && pages.holds(common.page(2));
@@ -214,16 +214,16 @@ TEST_CASE("Lines that a converted thread changed are told at its commits, to the
     data[0] = data[0] + 1;
     data[63] = 1;
     data[130] = 2;
-    data[200] = 0;  // as it was
+    data[200] = 0;  // the previous value
     auto* const view = reinterpret_cast<volatile uint8_t*>(pages.common_address(common.page(0)));
-    view[256] = 3;  // another's
+    view[256] = 3;  // another thread's store
     pages.commit();
     bool right = told->count == 2;
     right &= told->line[0] == common.page(0) && told->bytes[0] == (uint64_t{1} << 63 | 1);
     right &= told->line[1] == common.page(0) + 128 && told->bytes[1] == 4;
     pages.commit();
     right &= told->count == 2;
-    // Pieces of lines that are merged alone.
+    // Parts of lines that are merged separately.
     data[300] = 4;
     data[340] = 5;
     pages.refresh(common.page(0) + 300, 1);
@@ -319,7 +319,7 @@ TEST_CASE("Where more pages are needed in common than there is room for, all are
   for (uint64_t page = 1; page <= NeededCommon::kPlaces; ++page) needed.add(page * kPageBytes, 3);
   CHECK_FALSE(needed.needs_all());
   CHECK_FALSE(needed.holds(100 * kPageBytes));
-  needed.add(7 * kPageBytes, 3);  // known
+  needed.add(7 * kPageBytes, 3);  // already known
   CHECK_FALSE(needed.needs_all());
   needed.add(100 * kPageBytes, 3);
   CHECK(needed.needs_all());

@@ -1,5 +1,5 @@
-// Forks, executes and limits itself in all the ways that programs have, and prints what came of it: in each
-// parent and child write what the other must not see.
+// Forks, executes and limits itself in all the ways that programs have, and prints the results. Parent and
+// child each write what the other must not see.
 
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -33,14 +33,14 @@ bool is_as_before() {
   return global == 1 && *heap == 1 && piece[0] == 1 && piece[4096] == 0;
 }
 
-// In the child: its status.
+// Returns the child's status.
 int write_and_look() {
   if (!is_as_before()) return 1;
   global = *heap = 2;
   piece[0] = 2;
   madvise(piece, 4096, MADV_DONTNEED);
   std::vector<char> more(3 << 20, 'x');
-  std::thread other([&] { more[1 << 20] = 'y'; });  // and threads of its own
+  std::thread other([&] { more[1 << 20] = 'y'; });  // threads of the child
   other.join();
   sched_yield();
   return global == 2 && *heap == 2 && piece[0] == 0 && more[1 << 20] == 'y' ? kRight : 2;
@@ -83,7 +83,7 @@ void forks() {
   printf("handlers %d\n", handled.load());
 }
 
-// It says what it found in a file, as nobody waits for it.
+// Writes what it found to a file, because no process waits for it.
 void daemons() {
   int ends[2];
   if (pipe(ends)) abort();
@@ -130,7 +130,7 @@ void* until_cancelled(void* at) {
 }
 
 void threads() {
-  // On the program's own stack.
+  // On a stack that the program allocated.
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   void* const stack = aligned_alloc(4096, 1 << 18);
@@ -144,7 +144,7 @@ void threads() {
   pthread_attr_destroy(&attributes);
   printf("own stack %d\n", result == stack);
 
-  // As C has them.
+  // C11 threads.
   thrd_t of_c;
   int number = -42, returned = 0;
   printf("C thread %d", thrd_create(&of_c, of_c_thread, &number) == thrd_success);
@@ -158,7 +158,7 @@ void threads() {
   pthread_join(thread, &result);
   printf("cancelled %d\n", result == PTHREAD_CANCELED);
 
-  // Waited for in the other ways.
+  // Joined in the other ways.
   pthread_create(
       &thread, nullptr, [](void* at) { return at; }, &number);
   while (pthread_tryjoin_np(thread, &result) == EBUSY) sched_yield();
@@ -180,7 +180,7 @@ size_t address_space_bytes() {
   return is_read ? pages * 4096 : 0;
 }
 
-// A thread that waits for another's end sleeps while that one forks, which changes what memory is.
+// A thread that joins another one sleeps while that one forks, which changes the kind of memory.
 void joins_while_forking() {
   std::thread forking([] {
     usleep(50'000);
@@ -192,7 +192,7 @@ void joins_while_forking() {
   forking.join();
 }
 
-// Of threads that came and went nothing is left but what is kept for the next.
+// Threads that have ended leave nothing but what is kept for the next ones.
 void short_threads() {
   const auto turn = [] {
     for (int i = 0; i < 500; ++i) {
@@ -207,7 +207,7 @@ void short_threads() {
   printf("stacks stay %d\n", address_space_bytes() < before + (256u << 20));
 }
 
-// At last: what is set aside counts to the address space.
+// Runs last: the reservation counts towards the address space.
 void limits() {
   const rlimit limit{2u << 30, 2u << 30};
   printf("limit %d\n", setrlimit(RLIMIT_AS, &limit));

@@ -1,4 +1,4 @@
-// What annotated code counts on around the calls of repair/isolate/pass/regions.h.
+// What annotated code relies on around the calls of repair/isolate/pass/regions.h.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Registers {
   bool operator==(const Registers&) const = default;
 };
 
-// As they are behind a call that began with these.
+// Returns the registers after a call that began with these.
 template <class Function>
 Registers registers_behind(Function* function, Registers registers) {
   register uint64_t r8 asm("r8") = registers.r8;
@@ -76,7 +76,7 @@ TEST_CASE("In a thread at home a region is at the address itself") {
 }
 
 TEST_CASE("What a handler puts off is done once, when the view is closed") {
-  static volatile int left;  // assembly changes it, by a call
+  static volatile int left;  // assembly changes it by a call
   const auto leave = []() noexcept { left = left + 1; };
   const CommonPages common(1);
   const auto converted = [&](size_t, PrivatePages& pages) {
@@ -90,7 +90,7 @@ TEST_CASE("What a handler puts off is done once, when the view is closed") {
     registers_behind(&prof_atomic_begin, registers);
     registers_behind(&prof_atomic_end, registers);
     right &= left == 1;
-    // Assembly may wait for others: the thread can be given back meanwhile.
+    // Assembly may wait for other threads, so the thread can come home meanwhile.
     registers_behind(&prof_region_begin, registers);
     right &= is_in_region() && !pages.is_busy_until(leave);
     registers_behind(&prof_region_end, registers);

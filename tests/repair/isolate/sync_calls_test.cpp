@@ -1,5 +1,5 @@
-// Two processes that stand in for converted threads hand data over to each other, by each of the calls by
-// which threads do so. The data lie on a page that each has for itself; what they meet at does not.
+// Two processes that stand in for converted threads pass data to each other by each synchronisation call. The
+// data lies on a page that is private in both; the synchronisation object does not.
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -34,13 +34,13 @@ timespec in_a_minute(clockid_t clock) {
   return time;
 }
 
-// A pair of converted threads that have page 0 for themselves.
+// A pair of converted threads in which page 0 is private.
 class Pair {
  public:
   CommonPages common{3};
   volatile int* const data = common.at<volatile int>(0);
 
-  // Both do it at once, as converted thread 0 and 1.
+  // Both run it at once, as converted thread 0 and 1.
   void run(const std::function<bool(int)>& converted) const {
     CHECK(in_converted_threads(2, [&](size_t number, PrivatePages& pages) {
             __libc_single_threaded = false;  // as in every process that has converted threads
@@ -49,8 +49,8 @@ class Pair {
           }) == 2);
   }
 
-  // Converted thread 0 writes a number and calls tell(0), whereupon converted thread 1 returns from hear(0),
-  // reads it, and answers by 1.
+  // Converted thread 0 writes a number and calls tell(0). Converted thread 1 then returns from hear(0), reads
+  // it, and answers by 1.
   void hand_over(const std::function<void(int)>& tell, const std::function<void(int)>& hear) const {
     run([&](int converted) {
       for (int turn = 1; turn <= kTurns; ++turn) {
@@ -71,7 +71,7 @@ class Pair {
     });
   }
 
-  // What one converted thread writes under a lock is what the other finds there, with no other call between.
+  // What one converted thread writes under a lock the other finds there, with no other call in between.
   void meet_under(const std::function<void()>& lock, const std::function<void()>& unlock) const {
     run([&](int converted) {
       for (int turn = 1; turn <= kTurns;) {
@@ -147,7 +147,7 @@ TEST_CASE("Read-write and spin locks") {
   pair.meet_under([&] { pthread_rwlock_wrlock(lock); }, unlock);
   const timespec until = in_a_minute(CLOCK_REALTIME);
   pair.meet_under([&] { pthread_rwlock_timedwrlock(lock, &until); }, unlock);
-  // Written under the lock, read by the other under one for reading.
+  // Written under the lock, read by the other thread under a read lock.
   pair.hand_over(
       [&](int who) {
         pthread_rwlock_wrlock(lock);
@@ -255,7 +255,7 @@ TEST_CASE("Words that the kernel is asked about") {
   auto* const words = pair.common.at<std::atomic<uint32_t>>(1);
   pair.hand_over(
       [&](int who) {
-        // Commits, and tells nobody: the count is the message.
+        // Commits and wakes no thread: the count is the message.
         syscall(SYS_futex, &words[who], FUTEX_WAKE, 1, nullptr, nullptr, 0);
         ++words[who];
         syscall(SYS_futex, &words[who], FUTEX_WAKE, 1, nullptr, nullptr, 0);
@@ -312,7 +312,7 @@ TEST_CASE("What was done once is seen by whoever finds that it was") {
   static volatile int* data;
   data = pair.data;
   pair.run([&](int converted) {
-    // The C library would have the second wait as a thread of the same process.
+    // The C library would make the second one wait like a thread of the same process.
     constexpr pthread_once_t kDone = 2;
     while (converted == 1 && *static_cast<volatile pthread_once_t*>(flag) != kDone) {
     }

@@ -119,7 +119,7 @@ TEST_CASE("stacks of detached threads are used again when the kernel has none of
 
 namespace {
 
-// Who runs on a stack, by its first word; a thread that is not alone there is wrong.
+// Identifies by its first word which thread runs on a stack. A thread that is not alone there is an error.
 std::atomic<int> strangers{0};
 
 void* run_alone(void* raw) {

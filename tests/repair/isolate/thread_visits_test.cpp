@@ -1,4 +1,4 @@
-// What the controller makes of what threads did since its last round.
+// How the controller judges what threads did since its previous round.
 
 #include "repair/isolate/controller/thread_visits.h"
 
@@ -27,11 +27,11 @@ void burn(uint64_t ns) {
   while (sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin < ns) continue;
 }
 
-// The calling thread's, at home, of which nothing is known but that it is there; free afterwards.
+// The record of the calling thread, at home and without history; freed afterwards.
 struct Record {
   ThreadRecord& record = *take_record(sys_gettid());
   explicit Record(ThreadVisits& visits) {
-    const int tid = record.tid.exchange(1);  // another's before
+    const int tid = record.tid.exchange(1);  // of another thread before
     visits.look(record);
     record.tid.store(tid);
     visits.look(record);
@@ -40,7 +40,7 @@ struct Record {
   void goes(Where where) const { record.where.store(where); }
 };
 
-// A thread that came home and whose transactions are so long from then on, at `now_ns`.
+// Checks a thread that came home at `now_ns` and whose transactions have this length from then on.
 bool rests_after(ThreadVisits& visits, const Record& one, uint64_t now_ns, uint64_t length_ns) {
   one.goes(Where::Home);
   const bool rests_at_home = visits.rests(one.record, now_ns);
@@ -103,7 +103,7 @@ TEST_CASE("A new thread in the record of one that rested does not rest") {
   const Record self(visits);
   REQUIRE(rests_after(visits, self, kS, 5 * kUs));
   REQUIRE(visits.rests(self.record, kS + 10 * kMs));
-  self.record.tid.store(1);  // whoever it is
+  self.record.tid.store(1);  // any thread
   visits.look(self.record);
   CHECK_FALSE(rests_after(visits, self, kS + 20 * kMs, 10 * kMs));
 }
@@ -116,10 +116,10 @@ TEST_CASE("Transactions are as long as all the time since they were counted last
   pages.begin();
   REQUIRE(pages.isolate(common.page(0)));
   REQUIRE_FALSE(rests_after(visits, self, kS, 10 * kMs));
-  // It waited now and then for a minute: in none of the rounds did it work, so that none asked.
+  // It waited now and then for a minute. It worked in none of the rounds, so there was no check.
   for (int i = 0; i < 5'000; ++i) pages.commit();
   CHECK_FALSE(visits.rests(self.record, 61 * kS));
-  bool rests = false;  // as soon as many rounds had transactions of two microseconds
+  bool rests = false;  // as soon as enough rounds had transactions of two microseconds
   for (uint64_t round = 1; round < 200 && !rests; ++round) {
     for (int i = 0; i < 5'000; ++i) pages.commit();
     rests = visits.rests(self.record, 61 * kS + round * 10 * kMs);

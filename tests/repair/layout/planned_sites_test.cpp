@@ -1,4 +1,4 @@
-// The repair plan: what is one, which modules it means, and which contexts it names.
+// The repair plan: what is valid, which modules it refers to, and which contexts it names.
 
 #include "repair/layout/planned_sites.h"
 
@@ -81,7 +81,7 @@ TEST_CASE("no number of a plan is out of its range") {
   CHECK_FALSE(with([](auto& entries, auto&, auto&) {
     entries[0].align = 16;
     entries[0].offset = 0;
-    entries[0].pad = 1;  // what malloc does
+    entries[0].pad = 1;  // malloc's own behaviour
   }));
   CHECK_FALSE(with([](auto& entries, auto&, auto&) { entries[0].least_bytes = 0; }));
   CHECK_FALSE(with([](auto& entries, auto&, auto&) { entries[0].least_bytes = entries[0].most_bytes + 1; }));
@@ -92,7 +92,7 @@ TEST_CASE("no number of a plan is out of its range") {
   CHECK_FALSE(with([](auto&, auto&, auto& modules) { modules[0].path[0] = '\0'; }));
   CHECK_FALSE(
       with([](auto&, auto&, auto& modules) { std::memset(modules[0].path, 'x', sizeof modules[0].path); }));
-  // Of a variable there is one address.
+  // A variable has one address.
   CHECK_FALSE(with([](auto& entries, auto&, auto&) { entries[2].frame_count = 2; }));
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("a module is told by its build, or by its path where it has none") {
   CHECK(sites.announce(announced(6, "/elsewhere/app", kBuild, 0x400000)));
   CHECK(sites.address_of(entry, 0) == 0x400000 + 0x1111);
   CHECK_FALSE(sites.announce(announced(7, "/lib/plain.so.2", nullptr)));
-  CHECK_FALSE(sites.announce(announced(7, "/lib/plain.so", kBuild)) == false);  // it is the first one again
+  CHECK_FALSE(sites.announce(announced(7, "/lib/plain.so", kBuild)) == false);  // the first one again
   CHECK(sites.announce(announced(8, "/lib/plain.so", nullptr, 0x7000)));
   CHECK(sites.address_of(entry, 1) == 0x7000 + 0x2222);
 }

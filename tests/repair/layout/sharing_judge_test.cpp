@@ -1,5 +1,5 @@
-// What the judge makes of accesses: which lines are shared falsely, and where the objects of which sites are
-// to lie.
+// What the detector concludes from accesses: which lines have false sharing, and which placement the objects
+// of which sites get.
 
 #include "repair/layout/sharing_judge.h"
 
@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kSampleNs = 4 * kMs;
 
-// The site whose allocations are multiples of 32.
+// The site whose allocations are aligned to 32.
 constexpr uint32_t kAligned = 12;
 
 std::set<uint32_t> closed;
@@ -38,7 +38,7 @@ constexpr JudgeHost kHost{
     [](uint32_t site) noexcept { return site == kAligned ? uint64_t{32} : uint64_t{1}; },
     [](const PageVerdict& verdict) noexcept { shared_pages[verdict.page] = verdict; }};
 
-// Threads that each do something every 4 ms.
+// Threads that each access something every 4 ms.
 class Run {
  public:
   explicit Run(bool places_first = false) {
@@ -54,7 +54,7 @@ class Run {
   SharingJudge& judge() { return *judge_; }
   uint64_t now() const { return now_ns_; }
 
-  // A sample in each of these places, and first a breakpoint that sees the thread there.
+  // Adds a sample at each of these places, after a breakpoint that makes the thread certain.
   void sample(const std::vector<SharedAccess>& accesses, bool seen = true) {
     for (SharedAccess access : accesses) {
       access.time_ns = now_ns_;
@@ -67,7 +67,7 @@ class Run {
     now_ns_ += kSampleNs;
   }
 
-  // Time that is spent elsewhere.
+  // Adds time that is spent elsewhere.
   void idle(uint64_t weight_ns) { judge_->note_time(weight_ns); }
 
  private:
@@ -83,7 +83,7 @@ class Run {
   };
   static SharingJudge* make() {
     void* const memory = ::operator new (sizeof(SharingJudge), std::align_val_t{alignof(SharingJudge)});
-    std::memset(memory, 0, sizeof(SharingJudge));  // as the kernel gives it
+    std::memset(memory, 0, sizeof(SharingJudge));  // as the kernel provides it
     return static_cast<SharingJudge*>(memory);
   }
 
@@ -125,14 +125,14 @@ TEST_CASE("all is placed once nothing is promising any more") {
     while (run.now() < begin + ns)
       run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
   };
-  CHECK_FALSE(run.judge().has_placed_all());  // nor is anything
+  CHECK_FALSE(run.judge().has_placed_all());  // nothing else is promising either
   contend(SharingJudge::kVerdictNs + 20 * kMs);
   CHECK(run.judge().is_promising());
   CHECK_FALSE(run.judge().has_placed_all());
   contend(SharingJudge::kSettleNs);
   REQUIRE(settled.contains(7));
   CHECK(run.judge().has_placed_all());
-  // Somebody else begins.
+  // Another site begins.
   for (int i = 0; i < 15; ++i)
     run.sample({write_to(0, 0x20010, 8, 3, 0x20010), write_to(1, 0x20030, 8, 4, 0x20030)});
   CHECK_FALSE(run.judge().has_placed_all());
@@ -149,7 +149,7 @@ TEST_CASE("objects that come and go in the same place are parted as well") {
 }
 
 TEST_CASE("where threads meet inside an object an offset may part them") {
-  // 3,096 bytes: the threads' halves meet at byte 1,552. At the offset 48 that is a line's begin.
+  // 3,096 bytes: the threads' halves border at byte 1,552. At the offset 48 a line starts there.
   Run run;
   for (int i = 0; i < 300; ++i)
     run.sample({write_to(0, 0x10010 + 1544, 9, 1, 0x10010), write_to(1, 0x10010 + 1552, 9, 1, 0x10010)});
@@ -158,7 +158,7 @@ TEST_CASE("where threads meet inside an object an offset may part them") {
 }
 
 TEST_CASE("an offset that an alignment of the program's forbids is not chosen") {
-  // As above, where 48 would part them, and where 32 does.
+  // As above, where 48 would separate them, and where 32 does.
   Run run;
   for (int i = 0; i < 300; ++i)
     run.sample({write_to(0, 0x10020 + 1544, kAligned, 1, 0x10020),
@@ -207,8 +207,8 @@ TEST_CASE(
     "what a placement nearly helps is looked at for longer, and what none helps is not placed the sooner") {
   Run run;
   const uint64_t begin = run.now();
-  // At first one of nine conflicts is within an object, where no placement parts it: more than a tenth. Later
-  // less.
+  // At first one of nine conflicts is within an object, which no placement separates: more than a tenth.
+  // Later it is less.
   uint64_t settled_ns = 0;
   for (int i = 0; i < 900 && !settled.contains(7); ++i) {
     run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
@@ -270,7 +270,7 @@ TEST_CASE("a page is told with all that is known of it") {
   CHECK_FALSE(judged({locked}).has_true_sharing);
   CHECK(judged({write_to(0, 0x10400, 0, 0, 0), write_to(1, 0x10400, 0, 0, 0)}).has_true_sharing);
 
-  // Of another page nothing matters.
+  // Another page does not matter.
   locked.address = 0x11400;
   CHECK_FALSE(
       judged({locked, write_to(0, 0x11800, 0, 0, 0), write_to(1, 0x11800, 0, 0, 0)}).has_true_sharing);
@@ -300,9 +300,9 @@ TEST_CASE("of allocations a page is told as well") {
 
 namespace {
 
-// Two objects side by side in a line, which are others after every 20 samples, some 80 ms.
+// Two adjacent objects in a line, which are replaced after every 20 samples, about 80 ms.
 void share_line(Run& run, int samples, uint64_t address) {
-  uint64_t object = run.now();  // no other call's
+  uint64_t object = run.now();  // not used by another call
   for (int i = 0; i < samples; ++i) {
     if (i % 20 == 0) object += 2;
     run.sample({write_to(0, address + 0x10, 7, object, address + 0x10),
@@ -314,7 +314,7 @@ void share_line(Run& run, int samples, uint64_t address) {
 
 TEST_CASE("pages of allocations that can be placed are left to that") {
   Run run(true);
-  // What was allocated before it is decided, after half a second, is used a little longer.
+  // Allocations from before the decision, after half a second, are used a little longer.
   share_line(run, 250, 0x10000);
   REQUIRE(settled.contains(7));
   CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
@@ -344,7 +344,7 @@ TEST_CASE(
 TEST_CASE("objects that come and go in other places than those before are not there to stay") {
   Run run(true);
   for (int i = 0; i < 90; ++i) {
-    // In one line, by turns at two places: neither is another's successor.
+    // Alternates between two places in one line: neither object is the other's successor.
     const uint64_t at = i < 45 ? 0x10000 : 0x10008;
     const auto object = static_cast<uint64_t>(i < 45 ? 1 : 3);
     run.sample({write_to(0, at, 7, object, at), write_to(1, at + 0x20, 7, object + 1, at + 0x20)});

@@ -1,4 +1,4 @@
-// Whoever waits at a condition while its mutex is moved comes back with the mutex.
+// A thread that waits at a condition while its mutex is moved returns with the mutex.
 
 #include <errno.h>
 #include <threads.h>
@@ -61,7 +61,7 @@ TEST_CASE("waiters at the moment of the move are woken all at once, or one by on
   repairer.add(room.mutex);
   REQUIRE(pthread_mutex_lock(&room.mutex) == 0);
   REQUIRE(is_moved(&room.mutex));
-  // In use: by us, and by those who wait with it since before.
+  // In use: by this thread, and by those that have waited with it since before the move.
   CHECK(pthread_mutex_destroy(&room.mutex) == EBUSY);
   if (at_once) {
     room.turns = kWaiters;
@@ -74,7 +74,7 @@ TEST_CASE("waiters at the moment of the move are woken all at once, or one by on
     ++room.turns;
     pthread_cond_signal(&room.condition);
     pthread_mutex_unlock(&room.mutex);
-    // Whoever was woken has gone before the next one is.
+    // A woken thread has left before the next one is woken.
     while (pthread_mutex_lock(&room.mutex) == 0 && room.woken <= i) {
       pthread_mutex_unlock(&room.mutex);
       std::this_thread::yield();

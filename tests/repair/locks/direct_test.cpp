@@ -1,5 +1,5 @@
-// Mutexes that are taken and released without the C library are to it as if it had done so, and whoever
-// interrupts the thread meanwhile can know of it.
+// Mutexes that are taken and released without the C library look to it as if it had done so, and code that
+// interrupts the thread meanwhile can detect that.
 
 #include <errno.h>
 #include <signal.h>
@@ -37,14 +37,14 @@ uint32_t direct_calls() {
   return *reinterpret_cast<const volatile uint32_t*>(thread + lock_switches().direct_calls);
 }
 
-// At each instruction of the thread: whether the mutex is between two states, and if so, whether that can be
-// known.
+// Checks at each instruction of the thread whether the mutex is between two states, and if so, whether that
+// can be detected.
 struct Watch {
   const volatile pthread_mutex_t* mutex = nullptr;
   unsigned instructions = 0;
   unsigned between = 0;
   unsigned unknown = 0;
-  unsigned detour_at = 0;  // the instruction from which on there is one; 0: never
+  unsigned detour_at = 0;  // the first instruction with a detour; 0: never
 };
 Watch watch;
 
@@ -81,14 +81,14 @@ class Stepping {
   struct sigaction before_ {};
 };
 
-// Nothing goes the direct way meanwhile.
+// As long as it lives, nothing takes the direct path.
 class Detour {
  public:
   Detour() { lock_switches().set_detour(hpcrun::kInSession, true); }
   ~Detour() { lock_switches().set_detour(hpcrun::kInSession, false); }
 };
 
-// With another thread locks take atomic instructions.
+// With another thread, locks need atomic instructions.
 class Company {
  public:
   Company() : thread_([this] { ends_.wait(false); }) {}
@@ -103,7 +103,7 @@ class Company {
   std::thread thread_;
 };
 
-// Threads of tests before have left the C library's sign that the process had some.
+// Threads of earlier tests left the C library's indication that the process had several.
 class Surroundings {
  public:
   explicit Surroundings(bool has_company)
@@ -176,9 +176,9 @@ TEST_CASE("threads exclude each other, whichever way each of them goes") {
 }
 
 TEST_CASE("who interrupts a thread with half a mutex can know that it is in a direct call") {
-  const Company company;  // alone there is nobody to know
+  const Company company;  // without another thread, no thread can be affected
   alignas(64) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_lock(&mutex);  // what is bound lazily is bound
+  pthread_mutex_lock(&mutex);  // resolves lazy bindings
   pthread_mutex_unlock(&mutex);
   {
     const Stepping stepping(mutex);
@@ -203,7 +203,7 @@ TEST_CASE("on a detour no direct call changes a mutex") {
     pthread_mutex_unlock(&mutex);
   }
   CHECK(watch.between >= 2);
-  CHECK(watch.unknown == watch.between);  // the C library's calls, which others know of
+  CHECK(watch.unknown == watch.between);  // calls of the C library, which other code can detect
 }
 
 TEST_CASE("a detour that begins at any instruction finds mutexes taken once, and released") {

@@ -1,4 +1,5 @@
-// Mutexes that are moved live and die as others do: released, made anew in the same place, copied, forked.
+// Mutexes that are moved have the lifetimes of others: released, created again at the same address, copied,
+// forked.
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -28,7 +29,7 @@ int lock_and_unlock(pthread_mutex_t* mutex) {
   return pthread_mutex_unlock(mutex);
 }
 
-// What the child of a fork returns from it.
+// Returns the result of `does` in the child of a fork.
 template <typename Do>
 int in_child(Do does) {
   const pid_t child = fork();
@@ -109,7 +110,7 @@ TEST_CASE("a mutex in memory that processes share stays, whether it says so or n
   }
   CHECK(Repairer::moved() == 0);
   CHECK(Repairer::declined(hpcrun::LockDeclined::Shared) == 1);
-  // Whose the memory is was asked once: what is made there later stays, too.
+  // The owner of the memory was determined once, so a mutex that is created there later stays, too.
   REQUIRE(mmap(memory, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
           memory);
   CHECK(pthread_mutex_lock(mutex) == 0);
@@ -172,7 +173,7 @@ TEST_CASE("a child moves mutexes for itself") {
 }
 
 TEST_CASE("objects with mutexes come and go in contended lines") {
-  // As a program's objects do, whose mutexes nobody destroys.
+  // Like objects of programs that never destroy their mutexes.
   struct Object {
     std::mutex mutex;
     unsigned count = 0;

@@ -21,7 +21,7 @@ namespace {
 constexpr int kKinds[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
                           PTHREAD_MUTEX_ADAPTIVE_NP};
 
-// Side by side, as programs have them.
+// Adjacent, as in programs.
 struct Pool {
   static constexpr unsigned kMutexes = 24;
   Pool() {
@@ -31,7 +31,7 @@ struct Pool {
   uint64_t counts[kMutexes] = {};  // each under its mutex
 };
 
-// In one of the ways in which a mutex can be had.
+// Takes a mutex in one of the possible ways.
 int take(pthread_mutex_t* mutex, uint64_t way) {
   const timespec past{1, 0}, future{4'000'000'000, 0};
   int error;
@@ -219,7 +219,7 @@ TEST_CASE("threads exclude each other while lines are found one after the other"
 }
 
 TEST_CASE("locks that cannot be moved stay, and are told of once") {
-  // Where none was moved before.
+  // In a place where none was moved before.
   alignas(64) static pthread_mutex_t mutexes[3];
   static pthread_spinlock_t spin;
   pthread_mutexattr_t attributes;

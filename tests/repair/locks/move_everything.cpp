@@ -1,5 +1,5 @@
-// A library to preload that has every mutex of a program moved, as if all of its memory were contended: it
-// stands in for the runtime. At the end of each process it says on standard error how many were, where
+// A library to preload that moves every mutex of a program, as if all of its memory were contended. It stands
+// in for the runtime. At the end of each process it prints the number to standard error if
 // MOVE_EVERYTHING_TELLS is set.
 
 #include <cstdio>

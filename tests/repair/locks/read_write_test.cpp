@@ -1,4 +1,4 @@
-// Read-write locks are moved by who has them for writing, and do what they do without it.
+// Read-write locks are moved by threads that have them for writing, and behave as without that.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -54,7 +54,7 @@ constexpr Functions kOurs{pthread_rwlock_rdlock,      pthread_rwlock_tryrdlock, 
                           pthread_rwlock_wrlock,      pthread_rwlock_trywrlock, pthread_rwlock_timedwrlock,
                           pthread_rwlock_clockwrlock, pthread_rwlock_unlock};
 
-// What the C library itself has, where nobody stands before it.
+// The C library's own functions, without interposition.
 const Functions& native() {
   static const Functions found = [] {
     void* const library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -104,7 +104,7 @@ bool writes(Call call) {
          call == Call::ClockWrite;
 }
 
-// A thread that does one call after the other.
+// A thread that makes one call after the other.
 class Worker {
  public:
   Worker() {
@@ -137,7 +137,7 @@ class Worker {
   std::thread thread_;
 };
 
-// What two threads have; what is undefined, or waits for ever, is not asked.
+// The state of two threads. Undefined calls, and those that would wait forever, are not made.
 struct Model {
   int reads[2] = {}, writer = -1;
 
@@ -176,7 +176,7 @@ TEST_CASE("a read-write lock is moved by who has it for writing, and by nobody e
   CHECK(pthread_rwlock_wrlock(&lock) == EDEADLK);
   CHECK(elsewhere([&] { return pthread_rwlock_tryrdlock(&lock); }) == EBUSY);
   CHECK(pthread_rwlock_unlock(&lock) == 0);
-  // From then on nobody writes to it.
+  // From then on it is not written.
   const pthread_rwlock_t before = lock;
   for (int i = 0; i < 3; ++i) {
     CHECK(pthread_rwlock_rdlock(&lock) == 0);
@@ -246,7 +246,7 @@ TEST_CASE("readers and writers that wait for a lock as it is moved follow it") {
       });
     wait_for_sleepers(kThreads);
   };
-  // As the writer has it that waited for a reader: in its original place, with others behind it.
+  // Like a writer that waited for a reader: in its original place, with others queued after it.
   REQUIRE(native().write(&lock) == 0);
   begin_threads();
   CHECK(!is_moved(&lock));
@@ -257,7 +257,7 @@ TEST_CASE("readers and writers that wait for a lock as it is moved follow it") {
   CHECK(is_moved(&lock));
   CHECK(Repairer::moved() == 1);
   CHECK(pthread_rwlock_trywrlock(&lock) == 0);
-  CHECK(native().try_write(&lock) == 0);  // nobody has the original
+  CHECK(native().try_write(&lock) == 0);  // no thread has the original
 }
 
 TEST_CASE("writers exclude each other and readers while lines are found one after the other") {
@@ -330,7 +330,7 @@ TEST_CASE("a read-write lock that is destroyed or made anew is a plain one, and 
 }
 
 TEST_CASE("a read-write lock for several processes, or in memory that they share, stays") {
-  // Where none was moved before.
+  // In a place where none was moved before.
   alignas(64) static pthread_rwlock_t lock = make_lock(kKinds[0], PTHREAD_PROCESS_SHARED);
   constexpr size_t kBytes = 4 * 4096;
   void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -50,7 +50,7 @@ NativeMutex find_native() {
   return found;
 }
 
-// The number of the system call that the thread is in comes first.
+// The number of the thread's system call comes first.
 bool sleeps_in_futex(const std::filesystem::path& task) {
   std::string call;
   std::ifstream(task / "syscall") >> call;
@@ -128,7 +128,7 @@ pthread_mutex_t make_mutex(int kind) {
 
 }  // namespace prof
 
-// The library in front of the locks finds it as it is loaded.
+// The library that interposes on the locks finds this function when it is loaded.
 extern "C" __attribute__((visibility("default"))) void hpcrun_sync_attach(
     const void*, hpcrun::SyncSwitches* library) noexcept {
   prof::switches = library;

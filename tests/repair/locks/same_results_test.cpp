@@ -1,4 +1,4 @@
-// Every call on a mutex gives what the C library alone gives, before and after it was moved.
+// Every call on a mutex has the same result as with the C library alone, before and after it was moved.
 
 #include <errno.h>
 #include <semaphore.h>
@@ -43,7 +43,7 @@ int do_call(const NativeMutex& calls, Call call, pthread_mutex_t* mutex) {
   return -1;
 }
 
-// A thread that does one call after the other.
+// A thread that makes one call after the other.
 class Worker {
  public:
   Worker() {
@@ -81,14 +81,15 @@ class Worker {
 
 constexpr int kNobody = -1;
 
-// What is undefined, or waits for ever, is not asked.
+// Undefined calls, and those that would wait forever, are not made.
 class Model {
  public:
   explicit Model(int kind) : kind_(kind) {}
   bool may(int thread, Call call) const {
     const bool is_checked = kind_ == PTHREAD_MUTEX_RECURSIVE || kind_ == PTHREAD_MUTEX_ERRORCHECK;
     if (call == Call::Lock) return holder_ == kNobody || (holder_ == thread && is_checked);
-    // glibc releases a plain mutex for anybody; one that nobody has, and others have to refuse it.
+    // glibc lets any thread release a plain mutex. Other kinds refuse a release by a thread that does not
+    // have it.
     if (call == Call::Unlock) return holder_ != kNobody || is_checked;
     return true;
   }

@@ -1,4 +1,4 @@
-// Each mutex has one shadow for ever, and is found at it only where it was made.
+// Each mutex has one shadow permanently, which is found only at the mutex's original address.
 
 #include "repair/locks/shadow_table.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Node = decltype(__pthread_mutex_s::__list.__next);
 
-// As a move leaves it.
+// The state that a move leaves.
 void lead_to(pthread_mutex_t& mutex, ShadowLock* shadow) {
   shadow->original = &mutex;
   mutex.__data.__list.__next = reinterpret_cast<Node>(shadow);
@@ -72,7 +72,7 @@ TEST_CASE("a lock is refused once") {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   CHECK(table->is_first_refusal(&mutex));
   CHECK(!table->is_first_refusal(&mutex));
-  // Made anew in the same place it may be of a kind that can be moved.
+  // A mutex that is created again at the same address may be of a kind that can be moved.
   ShadowLock* const shadow = table->take(&mutex);
   REQUIRE(shadow);
   CHECK(table->take(&mutex) == shadow);

@@ -1,5 +1,5 @@
-// Threads that count side by side, all together, and hand numbers over to each other, all on one page: prints
-// what came of it, which is always the same. The argument is how many turns.
+// Threads that count next to each other, all together, and pass numbers to each other, all on one page.
+// Prints the results, which are always the same. The argument is the number of turns.
 
 #include <atomic>
 #include <cstdio>
@@ -23,11 +23,11 @@ Page page;
 
 void work(int self, long turns) {
   for (long turn = 1; turn <= turns; ++turn) {
-    __asm__("" : : "r"(turn));  // which keeps the compiler from adding all at once
+    __asm__("" : : "r"(turn));  // keeps the compiler from adding all at once
     page.counters[self] = page.counters[self] + turn % 3;
     if (turn % 1'000 == 0) page.all.fetch_add(1, std::memory_order_relaxed);
     if (turn % kPhase) continue;
-    // What is handed over is a plain number; who comes first waits.
+    // A plain number is passed. A thread that arrives first waits.
     page.handed[self] = turn;
     page.turn[self].store(turn, std::memory_order_release);
     while (page.turn[1 - self].load(std::memory_order_acquire) < turn) std::this_thread::yield();

@@ -23,12 +23,12 @@ namespace {
 
 constexpr int kTries = 100;
 
-// Only the thread itself uses them, though they lie in common memory.
+// Used only by the thread itself, although it lies in common memory.
 thread_local constinit PrivatePages pages __attribute__((tls_model("initial-exec")));
 thread_local constinit uint64_t wanted_low = 0, wanted_high = 0;
 std::atomic<uint64_t> put_off;
 
-// In the new converted thread, while all signals are blocked: nobody asks it back in the midst of this.
+// Runs in the new converted thread with all signals blocked, so no request to come home interrupts it.
 void isolate_wanted() {
   pages = PrivatePages();
   own_pages = &pages;

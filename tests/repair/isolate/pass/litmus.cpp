@@ -1,8 +1,9 @@
-// What programs may rely on where they work atomically, and their threads have the pages for themselves:
-// compiled by `prof c++`, `litmus CASE` ends with status 0 where it holds in every round. Data, flags and
-// locks lie on pages that both converted threads have for themselves, but the barrier that parts the rounds.
+// Guarantees for atomic operations of threads with private pages. Compiled by `prof c++`, `litmus CASE` exits
+// with status 0 if the guarantee holds in every round. Data, flags and locks lie on pages that are private in
+// both converted threads; only the barrier between the rounds does not.
 //
-// Loops that wait give up after LITMUS_PATIENCE ms: programs that are annotated wrongly must fail.
+// Loops that wait give up after LITMUS_PATIENCE ms, because programs that are annotated incorrectly must
+// fail.
 
 #include <pthread.h>
 #include <signal.h>
@@ -23,8 +24,8 @@ constexpr int kRounds = 300;
 constexpr size_t kPage = 4096;
 uint64_t patience_ns = 60'000'000'000;
 
-// On pages of their own, and lines: what is refreshed with a neighbour would not show that commits are
-// missing.
+// On separate pages and lines. Data that is refreshed along with a neighbour would not reveal missing
+// commits.
 struct alignas(kPage) Shared {
   alignas(64) int data = 0;
   alignas(64) int other = 0;
@@ -54,7 +55,7 @@ void await(Condition condition) {
   }
 }
 
-// Where they wait for each other without a commit, so that they begin at once.
+// A barrier without a commit, so that all start at once.
 void meet(int converted_threads) {
   await([mine = isolated_pages_meet(converted_threads, 0), converted_threads] {
     return isolated_pages_meet(converted_threads, mine) == 0;
@@ -66,8 +67,8 @@ void take_pages() {
   REQUIRE_THAT(isolated_pages_are_own(&shared) && isolated_pages_are_own(&shared.guarded));
 }
 
-// Both converted threads at once, round by round; everybody has seen what was written in one before the next
-// begins.
+// Runs both converted threads at once, round by round. Both have observed all stores of one round before the
+// next begins.
 template <class Round>
 void in_rounds(Round round, int count = kRounds, int converted_threads = 2) {
   pthread_barrier_init(&barrier, nullptr, static_cast<unsigned>(converted_threads));
@@ -158,7 +159,7 @@ void message_builtins() {
                 [](int r) { return __sync_val_compare_and_swap(&shared.results[0], r, r) == r; });
 }
 
-// A relaxed flag says nothing of data, but arrives; and nothing is committed for it.
+// A relaxed flag guarantees nothing about data, but arrives, and nothing is committed for it.
 void message_relaxed() {
   in_rounds([](int converted, int round) {
     const uint64_t before = isolated_pages_counts().commits;
@@ -171,7 +172,7 @@ void message_relaxed() {
   });
 }
 
-// --- store buffering: one of both sees the other's store
+// --- store buffering: one of the two threads observes the other's store
 
 template <class Side>
 void buffer_stores(Side side) {
@@ -204,9 +205,9 @@ void stores_assembly() {
   });
 }
 
-// --- each location is one
+// --- coherence: each location has one order
 
-// Reads of one location do not go back (coherence).
+// Reads of one location do not go backwards (coherence).
 void coherence() {
   in_rounds([](int converted, int) {
     for (int i = 0, last = 0; i < 50; ++i) {
@@ -236,7 +237,7 @@ void count_all() {
     meet(kConvertedThreads);
     for (int i = 0; i < kTurns; ++i) {
       __atomic_fetch_add(&all.counter, 1, __ATOMIC_RELAXED);
-      if (converted == 0) all.beside = static_cast<Value>(i);  // of the same block
+      if (converted == 0) all.beside = static_cast<Value>(i);  // in the same block
       Value seen = __atomic_load_n(&all.counter, __ATOMIC_RELAXED);
       while (!__atomic_compare_exchange_n(&all.counter, &seen, static_cast<Value>(seen + 1), true,
                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
@@ -292,7 +293,7 @@ void figure_3_in_assembly() {
   });
 }
 
-// Elements that are swapped by assembly are all there in the end (TMI, figure 11, of canneal).
+// Elements that are swapped by assembly are all present at the end (TMI, figure 11, from canneal).
 void figure_11() {
   constexpr int kElements = 3;
   constexpr long kCheckedOut = -1;
@@ -316,7 +317,7 @@ void figure_11() {
     REQUIRE_THAT(isolated_pages_take(&all, sizeof all));
     meet(2);
     for (int i = 0; i <= kRounds; ++i) {
-      // In one order, so that nobody waits for a circle.
+      // In a fixed order, so that no deadlock is possible.
       const int one = (i + converted) % (kElements - 1), other = one + 1;
       const long first = check_out(one), second = check_out(other);
       __asm__ volatile("movq %2, %0\n movq %3, %1"
@@ -331,7 +332,7 @@ void figure_11() {
     REQUIRE_THAT(all.at[0] == element || all.at[1] == element || all.at[2] == element);
 }
 
-// Who waits for a flag in a loop sees it change (TMI, figure 12, of cholesky).
+// A thread that waits for a flag in a loop observes its change (TMI, figure 12, from cholesky).
 void figure_12() {
   shared.old_flag = 1;
   in_rounds([](int converted, int) {
@@ -344,7 +345,7 @@ void figure_12() {
   });
 }
 
-// --- locks of the program's own making
+// --- the program's own locks
 
 template <class Lock, class Unlock>
 void guard(Lock lock, Unlock unlock, int turns = 2'000) {
@@ -391,7 +392,7 @@ void assembly_lock() {
       100);
 }
 
-// Larger than the processor's: a library's locks guard it.
+// Larger than the processor's atomics: a library's locks guard them.
 void large_values() {
   struct Large {
     long one, two, three;
@@ -426,7 +427,7 @@ void mixed_accesses() {
     REQUIRE_THAT(__atomic_load_n(&own, __ATOMIC_RELAXED) == 8);
     own = round;
     pthread_barrier_wait(&barrier);
-    // What the other wrote, atomically read, is what is read plainly afterwards.
+    // What the other thread wrote and an atomic load returned, a plain load returns afterwards.
     int& others = converted == 0 ? shared.other : shared.data;
     REQUIRE_THAT(others == round);
     pthread_barrier_wait(&barrier);
@@ -436,7 +437,7 @@ void mixed_accesses() {
   });
 }
 
-// Gives the one place.
+// Gives out the one place.
 template <class T>
 struct InShared {
   using value_type = T;
@@ -469,7 +470,7 @@ void references_are_counted() {
   REQUIRE_THAT(destroyed == 1);
 }
 
-// --- threads that are given back, and get pages, wherever they are
+// --- threads that come home and are converted anywhere
 
 void asked_back_anywhere() {
   constexpr int kTurns = 20'000;

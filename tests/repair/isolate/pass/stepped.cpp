@@ -1,8 +1,7 @@
-// What programs may rely on wherever a thread is interrupted, commits, is given back or becomes a process:
-// `stepped CASE` runs one of two converted threads instruction by instruction (stepping.h), and tries every
-// place for what the other one does, with every place for a commit of its own. Data, flags and locks lie on a
-// page that both have for themselves. Compiled by `prof c++`; status 0 where all outcomes are those that C++
-// allows.
+// Guarantees at any place where a thread is interrupted, commits, comes home or is converted. `stepped CASE`
+// runs one of two converted threads instruction by instruction (stepping.h). It tries every place for the
+// other thread's part, together with every place for a commit of its own. Data, flags and locks lie on a page
+// that is private in both. Compiled by `prof c++`; exits with status 0 if all outcomes are allowed by C++.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -19,7 +18,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-// On lines of their own: what is refreshed with a neighbour would not show that commits are missing.
+// On separate lines. Data that is refreshed along with a neighbour would not reveal missing commits.
 struct alignas(kPage) Shared {
   alignas(64) int data = 0;
   alignas(64) int other = 0;
@@ -33,12 +32,12 @@ struct alignas(kPage) Shared {
 };
 Shared shared;
 
-// What both see as it is: the number of the run, and what came of it.
+// Common to both: the number of the run, and its results.
 struct alignas(kPage) {
   int run = 0;
   int heard, data, other;  // of a message
   int seen[2];             // of a store
-  long successes;          // of both, of all runs
+  long successes;          // of both threads, in all runs
   void (*second)();
 } told;
 
@@ -49,7 +48,7 @@ struct alignas(kPage) {
   sem_t semaphore;
 } locks;
 
-// Neither waits for the other.
+// A case. Neither thread waits for the other.
 struct Kernel {
   const char* name;
   void (*first)();
@@ -57,7 +56,7 @@ struct Kernel {
   bool (*is_right)();
 };
 
-// Who hears of the message reads what was written before it was told.
+// A thread that receives the message reads what was written before it was sent.
 template <class Tell, class Hear>
 Kernel message(const char* name, Tell, Hear) {
   return {name,
@@ -74,7 +73,7 @@ Kernel message(const char* name, Tell, Hear) {
           [] { return !told.heard || (told.data == told.run && told.other == -told.run); }};
 }
 
-// One of both sees what the other stored.
+// One of the two threads observes the other's store.
 template <class Side>
 Kernel stores(const char* name, Side) {
   return {name, [] { told.seen[0] = Side{}(shared.x, shared.y, told.run); },
@@ -82,7 +81,7 @@ Kernel stores(const char* name, Side) {
           [] { return told.seen[0] == told.run || told.seen[1] == told.run; }};
 }
 
-// Who gets it has it alone, and sees what was written under it.
+// A thread that gets the lock has it alone, and observes what was written under it.
 template <class TryLock, class Unlock>
 Kernel lock(const char* name, TryLock, Unlock) {
   constexpr auto kSide = [] {
@@ -101,7 +100,7 @@ long exchange(long& place, long before, long now) {
   return before;
 }
 
-// Swaps two neighbours, where both are to be had (TMI, figure 11).
+// Swaps two neighbours if both are available (TMI, figure 11).
 void swap_from(int one) {
   constexpr long kCheckedOut = -1;
   long first = __atomic_load_n(&shared.elements[one], __ATOMIC_RELAXED);
@@ -169,7 +168,7 @@ const Kernel kKernels[] = {
            }),
     {"counter", [] { shared.x.fetch_add(1, kRelaxed); }, [] { shared.x.fetch_add(1, kRelaxed); },
      [] { return shared.x.load(kRelaxed) == 2 * told.run; }},
-    // What one reads does not go back.
+    // The values that one thread reads do not go backwards.
     {"coherence", [] { shared.x.fetch_add(1, kRelaxed); },
      [] {
        told.seen[0] = shared.x.load(kRelaxed);
@@ -216,7 +215,7 @@ const Kernel kKernels[] = {
         "semaphore", [] { return sem_trywait(&locks.semaphore) == 0; }, [] { sem_post(&locks.semaphore); }),
 };
 
-// One of the converted threads of a case is run step by step.
+// Runs one of a case's converted threads step by step.
 class Stepped {
  public:
   Stepped(const Kernel& kernel, bool is_first)
@@ -234,7 +233,7 @@ class Stepped {
       }
       for (uint64_t at = 1; pairs && at <= places; ++at) run({false, kSteppingCommit, at, other});
     }
-    // Between what our library does before and after a call of the C library's.
+    // Including our library's code before and after a call of the C library.
     const uint64_t all = run({true, kSteppingNothing, 0, 0});
     for (uint64_t other = 1; other <= all; ++other) run({true, kSteppingNothing, 0, other});
     printf("%s, the %s by steps: %lu places, %lu runs\n", kernel_.name, is_first_ ? "first" : "second",

@@ -26,15 +26,15 @@ using namespace hpcrun;
 extern "C" {
 void stepping_resume() noexcept;
 void stepping_go_on() noexcept;
-// Of repair/isolate/preload/regions.cpp: busy with the private pages from nearly begin to end.
+// From repair/isolate/preload/regions.cpp: busy with the private pages almost from start to end.
 void hpcrun_commit() noexcept;
 void hpcrun_region_begin() noexcept;
 void hpcrun_region_end() noexcept;
 __attribute__((visibility("hidden"))) uint64_t stepping_returns_to = 0;
 }
 
-// stepping_resume: sets the trap flag and goes on where the function that was skipped was called;
-// stepping_go_on(): sets it for its caller.
+// stepping_resume sets the trap flag and continues at the call of the skipped function. stepping_go_on() sets
+// it for its caller.
 __asm__(R"(
   .text
   .globl stepping_resume
@@ -58,13 +58,13 @@ namespace {
 
 constexpr uint64_t kTrapFlag = 0x100;
 
-// Of the one thread that is run so; in common memory, as all that converted threads meet at.
+// For the one thread that is stepped; in common memory, like everything that converted threads share.
 const void* wanted_pages = nullptr;
 uint64_t wanted_bytes = 0;
 SteppingPlan plan;
 uint64_t places = 0;
 bool has_other_run = false;
-bool works_on_pages = false;  // one of the functions above does
+bool works_on_pages = false;  // in one of the functions above
 struct Code {
   uint64_t low = 0, high = 0;
   bool has(uint64_t at) const noexcept { return at >= low && at < high; }
@@ -108,7 +108,7 @@ void inject(ucontext_t& context) noexcept {
     case kSteppingCommit:
       return commit_own_pages();
     case kSteppingGiveBack:
-      // As a request does that comes now.
+      // As a request that arrives now would.
       if (own_pages && own_pages->is_busy()) return;
       return set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     case kSteppingConvert:
@@ -121,7 +121,7 @@ bool is_looked_at(uint64_t at) noexcept {
   return program.has(at) || (plan.counts_library && library.has(at));
 }
 
-// Look over a page for what has to be merged, in many steps.
+// Functions that scan a page for what has to be merged, in many steps.
 template <Stores... stores>
 bool is_scan(uint64_t at) noexcept {
   return ((at == reinterpret_cast<uint64_t>(&next_to_merge<stores>) ||
@@ -130,18 +130,18 @@ bool is_scan(uint64_t at) noexcept {
           ...);
 }
 
-// Of what is called elsewhere no instruction is a place.
+// True for called code elsewhere, of which no instruction is a place.
 bool is_skipped(uint64_t at, uint64_t returns_to) noexcept {
   return is_scan<Stores::Own, Stores::Others, Stores::All>(at) ||
          (!is_looked_at(at) && is_looked_at(returns_to));
 }
 
-// By no more steps.
+// Ends the stepping.
 void run_on(ucontext_t& context) noexcept {
   context.uc_mcontext.gregs[REG_EFL] &= ~static_cast<greg_t>(kTrapFlag);
 }
 
-// A function that has just been called is run as a whole: it returns to stepping_resume.
+// Runs a function that has just been called as a whole: it returns to stepping_resume.
 void skip(ucontext_t& context) noexcept {
   auto* const top = reinterpret_cast<uint64_t*>(context.uc_mcontext.gregs[REG_RSP]);
   stepping_returns_to = *top;
@@ -149,9 +149,9 @@ void skip(ucontext_t& context) noexcept {
   run_on(context);
 }
 
-// The processor traps behind each element that a string instruction copies or fills, 512 times for a page:
-// all but the last one are done here, as the places between them are none for this: they come while the pages
-// are worked on. Backwards none goes.
+// The processor traps after each element that a string instruction copies or fills, 512 times per page. All
+// elements but the last one are processed here, because the steps between them are not places: the private
+// pages are being worked on. No string instruction goes backwards.
 void hurry_on(ucontext_t& context) noexcept {
   auto& registers = context.uc_mcontext.gregs;
   const auto* const code = reinterpret_cast<const uint8_t*>(registers[REG_RIP]);
@@ -183,7 +183,7 @@ void on_step(int, siginfo_t*, void* raw) noexcept {
   works_on_pages |= at == reinterpret_cast<uint64_t>(&hpcrun_commit) ||
                     at == reinterpret_cast<uint64_t>(&hpcrun_region_begin) ||
                     at == reinterpret_cast<uint64_t>(&hpcrun_region_end);
-  // Thousands of steps that are no places.
+  // Skips thousands of steps that are not places.
   if (is_busy && works_on_pages && places > 0) {
     own_pages->is_busy_until(stepping_go_on);
     return run_on(context);

@@ -1,5 +1,5 @@
-// Data under every kind of lock, on pages that others write to as well, with a checksum; and data that
-// threads hand to each other by conditions, pipes, and atomic variables that they wait at.
+// Data with a checksum under every kind of lock, on pages that other threads write too, and data that threads
+// pass to each other by conditions, pipes and atomic waits.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,8 +81,8 @@ struct alignas(kPage) {
 } all;
 
 alignas(kPage) Guarded in_variables[kKinds];
-Guarded* in_heap = nullptr;  // as many
-// By each worker, side by side. No atomic operation, which would commit what a release does not.
+Guarded* in_heap = nullptr;  // the same number
+// Per worker, adjacent. Not atomic: an atomic operation would commit what a release does not.
 volatile uint64_t adds[kKinds][kWorkers];
 
 int take_mutex(Worker& worker, pthread_mutex_t& mutex) {
@@ -101,7 +101,7 @@ int take_mutex(Worker& worker, pthread_mutex_t& mutex) {
   }
 }
 
-// False: it was not to be had.
+// Returns false if the lock was not available.
 bool lock(Worker& worker, Kind kind) {
   switch (kind) {
     case Recursive:
@@ -211,7 +211,7 @@ void read_under_lock(Worker& worker) {
   }
 }
 
-// Blocks that one thread makes and another one looks at and releases.
+// Blocks that one thread allocates and another one checks and releases.
 struct Message {
   uint64_t from;
   uint64_t number;
@@ -271,7 +271,7 @@ void take(Worker&) {
   pthread_mutex_unlock(&of_queue.mutex);
 }
 
-int ends[2];  // of a pipe, by which messages go
+int ends[2];  // of a pipe for messages
 std::atomic<uint64_t> sent_sum, got_sum;
 
 void send(Worker& worker) {

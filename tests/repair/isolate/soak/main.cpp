@@ -1,5 +1,5 @@
-// soak SECONDS SEED: threads do at random all that programs do, in rounds, at whose ends there is one thread
-// and all totals are exact. For tools/soak, which has their pages isolated meanwhile.
+// soak SECONDS SEED: threads do at random everything that programs do, in rounds. At the end of each there is
+// one thread and all totals are exact. For tools/soak, which isolates their pages meanwhile.
 
 #include <signal.h>
 
@@ -39,7 +39,7 @@ const Action& any_action(Worker& worker) {
   return *chosen;
 }
 
-// No action leaves signals blocked.
+// Checks that no action leaves signals blocked.
 void check_mask(const char* after) {
   sigset_t blocked;
   pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
@@ -57,7 +57,7 @@ void work(Worker& worker) {
     add_to_words(worker);
     check_mask("add to words");
   }
-  pthread_barrier_wait(&barrier);  // nobody sends any more
+  pthread_barrier_wait(&barrier);  // no thread sends any more
   await_own_signals();
   pthread_barrier_wait(&barrier);
 }
@@ -68,7 +68,7 @@ double now() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
-// How often there was a child when it was looked: a converted thread, nearly always.
+// Returns how often there was a child at a check: nearly always a converted thread.
 double pass_time(double seconds) {
   int looks = 0, seen = 0;
   for (const double end = now() + seconds; now() < end; ++looks) {
@@ -78,8 +78,8 @@ double pass_time(double seconds) {
   return looks ? static_cast<double>(seen) / looks : 0;
 }
 
-// A round of some seconds; `forking` of them at its end. The share of the time before in which there were
-// converted threads.
+// A round of some seconds, which forks during the last `forking` seconds. Returns the share of the time
+// before in which there were converted threads.
 double run_round(double seconds, double forking) {
   is_over = forks = false;
   pthread_barrier_init(&barrier, nullptr, kWorkers);
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     with_converted_threads += converted_threads > 0.25;
     if (!forks) growth.add(rest);
     ++rounds;
-    // Not after forks, which leave the memory in pieces until threads are made.
+    // Not after forks, which leave the memory in pieces until threads are created.
   } while (rounds % 3 == 2 || !growth.is_known() || now() - begin < seconds);
   growth.check();
   printf("%d rounds, %d with converted threads, seed %u: all is right\n", rounds, with_converted_threads,

@@ -1,4 +1,4 @@
-// Blocks and mappings that wander between threads: what one wrote another finds, whatever became of the
+// Blocks and mappings that pass between threads: what one wrote another finds, whatever happened to the
 // memory in between.
 
 #include <errno.h>
@@ -26,7 +26,7 @@ unsigned char pattern(const Piece& piece, size_t i) {
   return static_cast<unsigned char>(piece.seed + i * 7);
 }
 
-// Each 61st byte, and the last ones: large pieces are looked at in passing.
+// Uses each 61st byte and the last ones; large pieces are only sampled.
 template <class Use>
 void for_some_bytes(size_t from, size_t to, Use use) {
   const size_t step = to - from < 512 ? 1 : 61;
@@ -46,7 +46,7 @@ constexpr int kPlaces = 64;
 alignas(kPage) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 alignas(kPage) Piece places[kPlaces];
 
-// Leaves a piece, and gets another's, or nothing.
+// Leaves a piece, and gets another thread's, or nothing.
 Piece exchange(Worker& worker, Piece mine) {
   Piece& place = places[worker.below(kPlaces)];
   pthread_mutex_lock(&mutex);
@@ -97,7 +97,7 @@ void reallocate(Worker& worker) {
   const size_t bytes = any_size(worker), kept = bytes < piece.bytes ? bytes : piece.bytes;
   auto* const at = static_cast<unsigned char*>(realloc(piece.at, bytes));
   SOAK_REQUIRE(at);
-  // Those that check() looks at, of both sizes.
+  // The bytes that check() reads, for both sizes.
   const Piece before{at, piece.bytes, piece.seed, false};
   const size_t step = piece.bytes < 512 ? 1 : 61;
   for (size_t i = 0; i < kept; i += step) SOAK_REQUIRE(at[i] == pattern(before, i));
@@ -120,7 +120,7 @@ void map_piece(Worker& worker) {
   release(exchange(worker, piece));
 }
 
-// Of a piece that was another's.
+// Changes a piece that belonged to another thread.
 void change_mapping(Worker& worker) {
   Piece piece = exchange(worker, {});
   if (!piece.at || !piece.is_mapped) return release(piece);
@@ -133,7 +133,7 @@ void change_mapping(Worker& worker) {
       SOAK_REQUIRE(madvise(at, bytes, MADV_DONTNEED) == 0);
       for (size_t i = 0; i < bytes; i += kPage) SOAK_REQUIRE(at[i] == 0);
       break;
-    case 1:  // stays as it is
+    case 1:  // unchanged
       SOAK_REQUIRE(mprotect(at, bytes, PROT_READ) == 0);
       check(piece);
       SOAK_REQUIRE(mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0);

@@ -1,4 +1,4 @@
-// Children of all kinds: forked ones see what the parent has, and what they write is their own; and libraries
+// Children of all kinds: forked ones have the parent's data, and what they write is their own. Also libraries
 // that are loaded.
 
 #include <dlfcn.h>

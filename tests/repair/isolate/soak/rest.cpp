@@ -1,4 +1,4 @@
-// What there is of the process when it rests, by /proc.
+// Reads the resources of the process at rest from /proc.
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -67,7 +67,8 @@ uint64_t common_kilobytes() {
   return blocks >> 1;
 }
 
-// The least of several looks: the thread that isolates pages has some open while it looks around.
+// Returns the minimum of several reads, because the thread that isolates pages has some open while it reads
+// /proc.
 size_t descriptors() {
   constexpr int kLooks = 10;
   size_t least = SIZE_MAX;
@@ -115,9 +116,9 @@ bool has_children() {
 }
 
 Rest look_at_rest() {
-  constexpr int kPatience = 3'000;  // of 10 ms
-  // Besides this thread there is the one that isolates pages. It looks once a second whether it is needed,
-  // and is not after forks, which leave the memory private until it has gone and a thread is made.
+  constexpr int kPatience = 3'000;  // times 10 ms
+  // Besides this thread there is the one that isolates pages. Once a second it checks whether it is needed.
+  // After forks it is not: memory is private until it has ended and a thread is created.
   const auto is_at_rest = [] {
     const size_t now = tasks();
     return now == 1 || (now == 2 && is_memory_common());
@@ -145,15 +146,15 @@ void Growth::check() const {
   const std::span all(rests_), first = all.subspan(kWarm, count), last = all.last(count);
   const auto most = [&](size_t Rest::*what) { return std::ranges::max(first, {}, what).*what; };
   const auto least = [&](size_t Rest::*what) { return std::ranges::min(last, {}, what).*what; };
-  // Of what is left behind, each time or now and then, there is more at each rest of the last ones. Nothing
-  // opens descriptors but for a while, and what is private as all memory is common is a page of the loader's
-  // and the main thread's first ones.
+  // If something is left each time or now and then, the last rests have more of it. Descriptors are only open
+  // for a while. The private parts of common memory are a page of the loader's and the main thread's first
+  // pages.
   SOAK_REQUIRE(least(&Rest::descriptors) <= most(&Rest::descriptors));
   SOAK_REQUIRE(least(&Rest::own_kb) <= most(&Rest::own_kb));
-  // Mappings come together again, or not, as the heap's pieces are given back: 30 more were seen.
+  // Mappings merge again or not as the heap's pieces are given back: 30 more were seen.
   constexpr size_t kPieces = 64;
   SOAK_REQUIRE(least(&Rest::mappings) <= most(&Rest::mappings) + kPieces);
-  // The heap keeps what it had for ten seconds, in pieces of 2 MiB: 12 MiB lay between two rests.
+  // The heap keeps released memory for ten seconds, in pieces of 2 MiB: 12 MiB was seen between two rests.
   constexpr size_t kHeapKb = 16 << 10;
   SOAK_REQUIRE(least(&Rest::common_kb) <= most(&Rest::common_kb) + kHeapKb);
 }

@@ -15,7 +15,7 @@ namespace soak {
 
 namespace {
 
-// Queued, so that none is lost in another.
+// Queued, so that none is merged with another.
 const int kToThread = SIGRTMIN + 3, kToProcess = SIGRTMIN + 4;
 std::atomic<uint64_t> sent, received, sent_sum, received_sum;
 
@@ -119,7 +119,7 @@ void block_own_signals() {
 }
 
 void await_own_signals() {
-  constexpr int kPatience = 20'000;  // of 1 ms
+  constexpr int kPatience = 20'000;  // times 1 ms
   for (int tries = 0; received != sent; ++tries) {
     if (tries == kPatience) {
       dprintf(2, "%lu signals sent, %lu received; sums %lu, %lu\n", sent.load(), received.load(),

@@ -1,4 +1,4 @@
-// Threads that workers make: joined, detached, cancelled where they wait, and teams that meet at barriers.
+// Threads that workers create: joined, detached, cancelled while they wait, and teams with barriers.
 
 #include <errno.h>
 #include <semaphore.h>
@@ -13,11 +13,11 @@ namespace soak {
 
 namespace {
 
-// Each adds to a word beside those of others, and is told of by what it returns.
+// Each thread adds to a word next to those of others, and returns how much.
 struct alignas(kPage) {
   volatile uint64_t words[kWorkers];
 } of_children;
-uint64_t joined[kWorkers];  // what these have to be
+uint64_t joined[kWorkers];  // the expected values
 
 thread_local volatile int own = 1;
 
@@ -146,7 +146,7 @@ void cancel_one(Worker& worker) {
   delete all;
 }
 
-// Each writes its column, and all see everybody's behind the barrier.
+// Each thread writes its column, and all read every column after the barrier.
 void meet_at_barrier(Worker& worker) {
   constexpr int kTeam = 3, kTurns = 5;
   struct Team {

@@ -1,5 +1,5 @@
-// Words of all workers side by side, of each width, in variables and in a small allocation: no store is lost,
-// and none comes back.
+// Adjacent words of all workers, of each width, in variables and in a small allocation. No store is lost, and
+// none is undone.
 
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace soak {
 
 namespace {
 
-// Every kWorkers-th is one worker's.
+// Every kWorkers-th word belongs to one worker.
 template <class Word>
 struct alignas(kPage) Page {
   static constexpr size_t kWords = kPage / sizeof(Word);
@@ -25,7 +25,7 @@ Page<uint64_t> doubles[2];
 constexpr size_t kSmallWords = 120;
 volatile uint64_t* small = nullptr;
 
-// What they have to be, of one worker; and what it saw last of the others'.
+// The expected values of one worker's words, and what it last read of the others'.
 struct Known {
   uint8_t bytes[kPage];
   uint16_t halves[kPage / 2];
@@ -42,7 +42,7 @@ void add(Worker& worker, Place* words, Word* expected, size_t count) {
   words[own] = ++expected[own];
 }
 
-// Others' never go back.
+// Others' values never go backwards.
 void look(Worker& worker, const volatile uint64_t* words, uint64_t* seen, size_t count) {
   const size_t any = worker.below(count);
   const uint64_t now = words[any];
