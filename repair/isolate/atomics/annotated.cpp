@@ -14,7 +14,7 @@ constexpr uint64_t rounded(uint64_t bytes) noexcept {
   return (bytes + 3) & ~uint64_t{3};
 }
 
-// One that ends before it says it does ends the search.
+// A note that ends before its stated end ends the search.
 bool says_annotated(const std::byte* notes, uint64_t bytes) noexcept {
   while (bytes >= sizeof(Elf64_Nhdr)) {
     Elf64_Nhdr header;
@@ -37,7 +37,7 @@ bool says_annotated(const std::byte* notes, uint64_t bytes) noexcept {
 bool is_annotated(const dl_phdr_info& module) noexcept {
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const Elf64_Phdr& part = module.dlpi_phdr[i];
-    // Notes of GNU properties are aligned to 8 bytes, and apart.
+    // Notes of GNU properties are aligned to 8 bytes, in a segment of their own.
     if (part.p_type == PT_NOTE && part.p_align <= 4 &&
         says_annotated(reinterpret_cast<const std::byte*>(module.dlpi_addr + part.p_vaddr), part.p_memsz))
       return true;

@@ -10,9 +10,9 @@ namespace hpcrun {
 namespace {
 
 constexpr uint8_t kJump = 0xe9;
-constexpr uint8_t kNoOperation = 0x26;  // as a prefix: a segment that has no base in 64-bit mode
+constexpr uint8_t kNoOperation = 0x26;  // as a prefix: a segment without a base in 64-bit mode
 constexpr uint8_t kMostPrefixes = 3;
-// Of bytes that may be anything and make little difference.
+// The value for bytes that are free to choose and make little difference.
 constexpr uint8_t kLowChoice = 0x40;
 
 const char kNoMemory[] = "there is no memory to plan for it";
@@ -28,20 +28,20 @@ bool place_code(uint64_t address, uint64_t end, PlacedCode& out) noexcept {
          decode(out.code, std::min<uint64_t>(end - address, kMostInstructionBytes), address, out.decoded);
 }
 
-// Prefixes that may stand between a lock and its instruction.
+// Prefixes that may stand between a LOCK prefix and its instruction.
 bool is_prefix(uint8_t byte) noexcept {
   return (byte & 0xf0) == 0x40 || (byte & 0xfe) == 0x64 || (byte & 0xfe) == 0x66 || (byte & 0xfe) == 0xf2;
 }
 
-// Whether a lock may stand before it: of the codes of one byte, and those that follow 0f.
+// True if a LOCK prefix may precede the opcode: one byte, or the byte after 0f.
 bool is_lockable(uint8_t code) noexcept {
   const bool computes = code < 0x38 && (code & 7) < 2;
   const bool with_constant = (code & 0xfc) == 0x80;
   return computes || with_constant || code == 0x0f || (code & 0xfe) == 0x86 || (code & 0xf6) == 0xf6;
 }
 
-// Most bytes that look like an exchange are the second ones of a conditional jump (0f 86, 0f 87) to somewhere
-// in the function.
+// Most bytes that look like an exchange are the second bytes of a conditional jump (0f 86, 0f 87) within the
+// function.
 bool is_jump(const uint8_t* code, size_t at, size_t bytes) noexcept {
   constexpr size_t kBytes = 1 + kDistanceBytes;
   if (at == 0 || code[at - 1] != 0x0f || bytes - at < kBytes) return false;
@@ -51,8 +51,8 @@ bool is_jump(const uint8_t* code, size_t at, size_t bytes) noexcept {
   return target >= 0 && target < static_cast<int64_t>(bytes);
 }
 
-// Locks have a prefix, exchanges are one of two codes with an operand in memory: most functions need not be
-// decoded to see that they have none.
+// A quick check: a LOCK prefix, or one of the two opcodes of an exchange with memory. Most functions have
+// neither and need not be decoded.
 bool may_have_atomics(const uint8_t* code, size_t bytes) noexcept {
   constexpr uint8_t kLock = 0xf0, kExchange = 0x86, kOfRegisters = 0xc0;
   for (size_t i = 0; i + 1 < bytes; ++i) {
@@ -76,7 +76,7 @@ bool has_atomics(const uint8_t* code, size_t bytes) noexcept {
   return false;
 }
 
-// The register of bts, btr and btc that counts bits from the operand's address on.
+// Returns the register of bts, btr and btc that counts bits from the operand's address on.
 uint8_t bit_register(const uint8_t* code) noexcept {
   uint8_t extension = 0;
   for (;; ++code) {
@@ -100,12 +100,12 @@ uint8_t most_prefixes(uint8_t length) noexcept {
   return length >= kJumpBytes ? 0 : std::min<uint8_t>(kMostPrefixes, static_cast<uint8_t>(length - 1));
 }
 
-// How many bytes of a jump's distance are in the place of the instruction: the least ones.
+// Returns how many bytes of a jump's distance lie within the instruction: the least significant ones.
 int own_bytes(const PlacedCode& instruction, uint8_t prefixes) noexcept {
   return std::min(instruction.decoded.length - prefixes - 1, static_cast<int>(kDistanceBytes));
 }
 
-// Where a jump there can lead; `behind` are the bytes that follow the instruction.
+// Returns where a jump there can lead. `behind`: the bytes after the instruction.
 PlaceRange range_of_jump(const PlacedCode& instruction, uint8_t prefixes, const uint8_t* behind) noexcept {
   const int own = own_bytes(instruction, prefixes);
   const PlaceRange reach = reach_of(instruction);
@@ -122,7 +122,7 @@ PlaceRange range_of_jump(const PlacedCode& instruction, uint8_t prefixes, const 
 const char* AtomicPlanner::plan(const CodeFunctions& functions, uint64_t low, uint64_t high) noexcept {
   first_patch_ = plans_.patches.size();
   const char* why_not = functions.why_not();
-  // Of libraries that only have data.
+  // Libraries without code have no functions.
   if (why_not && !has_atomics(code_at(low), high - low)) why_not = nullptr;
   for (uint32_t number = functions.size(); number-- > 0 && !why_not;) {
     const CodeFunction function = functions[number];
@@ -196,7 +196,7 @@ const char* AtomicPlanner::plan_site(const PlacedCode& instruction, const CodeFu
 }
 
 uint8_t AtomicPlanner::final_byte(uint64_t address) const noexcept {
-  // What was planned last lies next.
+  // The latest plans are the nearest.
   for (size_t number = plans_.patches.size(); number-- > first_patch_;) {
     const CodePatch& patch = plans_.patches[number];
     if (address >= patch.address && address < patch.address + patch.bytes)
@@ -235,7 +235,7 @@ uint64_t AtomicPlanner::place_by_moving_next(const PlacedCode& instruction, size
       !can_be_moved(next) || is_entered_within(next))
     return 0;
   const uint8_t next_length = next.decoded.length;
-  // What follows the instruction when there is a jump in the place of the next one, and what follows that.
+  // The bytes after the instruction if a jump replaces the next one, and the bytes after that.
   uint8_t behind[kMostPrefixes + kJumpBytes + kDistanceBytes];
   uint8_t behind_next[kDistanceBytes];
   final_bytes(next.address + next_length, behind_next);
@@ -246,7 +246,7 @@ uint64_t AtomicPlanner::place_by_moving_next(const PlacedCode& instruction, size
     uint8_t* const distance = behind + of_next + 1;
     const int own = own_bytes(next, of_next);
     for (prefixes = 0; prefixes <= most_prefixes(length); ++prefixes) {
-      // Bytes of the next jump's distance that this one's distance has as well.
+      // The bytes of the next jump's distance that this jump's distance overlaps.
       const int seen = static_cast<int>(kDistanceBytes) - own_bytes(instruction, prefixes);
       const int common = std::clamp(seen - of_next - 1, 0, own);
       for (unsigned choice = 0; choice < (common ? 256u : 1u); ++choice) {
@@ -257,7 +257,7 @@ uint64_t AtomicPlanner::place_by_moving_next(const PlacedCode& instruction, size
         const uint64_t to = place_moved(next, of_next, distance, common, behind_next);
         if (!to) continue;
         const uint64_t at = places_.take(range, bytes, true);
-        // What is in vain until here is a small place that stays empty.
+        // A failure up to here wastes only a small place.
         if (!at) continue;
         write_moved(to, next);
         const MovedCode moved{next.address, to, next.decoded.length, static_cast<uint8_t>(moved_bytes(next))};
@@ -269,7 +269,7 @@ uint64_t AtomicPlanner::place_by_moving_next(const PlacedCode& instruction, size
   return 0;
 }
 
-// Takes a place for the copy of an instruction whose jump's distance has these first bytes.
+// Takes a place for the copy of an instruction. The distance of the jump there begins with these bytes.
 uint64_t AtomicPlanner::place_moved(const PlacedCode& instruction, uint8_t prefixes, const uint8_t* distance,
                                     int chosen, const uint8_t* behind) noexcept {
   const int own = own_bytes(instruction, prefixes);
@@ -280,7 +280,7 @@ uint64_t AtomicPlanner::place_moved(const PlacedCode& instruction, uint8_t prefi
   const size_t bytes = moved_bytes(instruction);
   const int left = own - chosen;
   for (unsigned choice = 0; choice < (left ? 256u : 1u); ++choice) {
-    // The most significant byte that is left makes the difference.
+    // The most significant free byte has the largest effect.
     const uint32_t whole = left ? fixed | choice << 8 * (own - 1) : fixed;
     const uint64_t to = add_signed(instruction.address + prefixes + kJumpBytes, whole);
     if (to < reach.low || to > reach.high) continue;

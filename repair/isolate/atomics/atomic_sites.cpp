@@ -30,28 +30,28 @@ constinit thread_local volatile bool at_site __attribute__((tls_model("initial-e
 
 constinit AtomicPlans plans;
 constinit std::atomic<uint64_t> trampoline_bytes{0};
-// All of them lie in between.
+// The range that contains all trampolines.
 constinit std::atomic<uint64_t> trampolines_low{~uint64_t{0}}, trampolines_high{0};
 
 constinit std::atomic<void (*)(uint64_t) noexcept> before_atomic{nullptr};
 
-// Executable memory of a module, and its patches.
+// Executable memory of a module, with its patches.
 struct Text {
   uint64_t low;  // whole pages
   uint64_t high;
   int protection;
   size_t first_patch;
   size_t last_patch;
-  bool is_kept = false;  // in kept_in
+  bool is_kept = false;  // in the file kept_in
 };
 constexpr size_t kMostTexts = 1 << 14;
 constinit MappedArray<Text, kMostTexts> texts;
 
-// Common memory's file, with code as converted threads have it.
+// The file of common memory, with the code for converted threads.
 int kept_in = -1;
 uint64_t kept_inode = 0;
 
-// The least that the slow path's code has to keep: all that moves data, up to the last of what it saves.
+// The slow path must save at least all components that hold data, and all of these must fit into its room.
 bool knows_vector_state() noexcept {
   if (hpcrun_vector_state) return true;
   uint32_t a = 0, b = 0, c = 0, d = 0;
@@ -121,9 +121,9 @@ bool protect(const Text& text, int protection) noexcept {
                      protection) == 0;
 }
 
-// Another module's code may lie there by now, or none. Some places tell.
+// Another module's code may lie there by now, or none. Checks some places.
 bool has_bytes(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpBytes]) noexcept {
-  constexpr size_t kLooks = 3;  // each takes a fault in a converted thread that begins
+  constexpr size_t kLooks = 3;  // each faults in a new converted thread
   const size_t step = std::max<size_t>((text.last_patch - text.first_patch) / kLooks, 1);
   for (size_t number = text.first_patch; number < text.last_patch; number += step) {
     const CodePatch& patch = plans.patches[number];
@@ -145,7 +145,7 @@ bool write_patches(const Text& text, const uint8_t (CodePatch::*bytes)[kJumpByte
   return protect(text, text.protection);
 }
 
-// Patches of a page, which is on its way into the file.
+// Patches a copy of a page that is written to the file.
 void patch_copy(uint8_t* copy, uint64_t page, const Text& text) noexcept {
   for (size_t number = text.first_patch; number < text.last_patch; ++number) {
     const CodePatch& patch = plans.patches[number];
@@ -184,8 +184,8 @@ bool map_kept(const Text& text) noexcept {
                   MAP_PRIVATE | MAP_FIXED, kept_in, static_cast<int64_t>(text.low)) != MAP_FAILED;
 }
 
-// Of a bit that a register counts from the operand's address on: where its word lies (Intel's manual, volume
-// 2, BTS).
+// Returns the offset of the word with a bit that a register counts from the operand's address on (Intel's
+// manual, volume 2, BTS).
 int64_t offset_of_bit(uint64_t number, uint16_t bytes) noexcept {
   switch (bytes) {
     case 2:
@@ -314,8 +314,8 @@ AtomicSiteCounts atomic_site_counts() noexcept {
 
 }  // namespace hpcrun
 
-// Before the instruction of the site, or behind it where there is none. The thread may be given back at any
-// moment here, and has no private pages then.
+// Called before the instruction of the site, or after it if `site` is null. The thread may come home at any
+// time in here, and has no private pages then.
 extern "C" void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site,
                                       const hpcrun::MachineState* state) noexcept;
 void hpcrun_at_atomic_site(const hpcrun::AtomicSite* site, const hpcrun::MachineState* state) noexcept {

@@ -1,6 +1,6 @@
-// Called by trampolines (trampoline.h) in threads that have private pages, with the site, or 0 behind the
-// instruction, in rcx. On the stack lie the way back, the program's rcx and its red zone. Keeps all registers
-// and flags, and the state of the vector unit, which committing changes.
+// Called by trampolines (trampoline.h) in threads that have private pages. rcx is the site, or 0 after the
+// instruction. The return address, the program's rcx and its red zone lie on the stack. Preserves all
+// registers and flags, and the state of the vector unit, which commits change.
 
   .text
   .globl hpcrun_atomic_slow_path

@@ -6,7 +6,7 @@ namespace hpcrun {
 
 namespace {
 
-// How pointers are written (DW_EH_PE_*): the low half says as what, the next bits relative to what.
+// How pointers are encoded (DW_EH_PE_*): the low half is the format, the next bits what they are relative to.
 enum Encoding : uint8_t {
   kPointer = 0x00,
   kUnsigned2 = 0x02,
@@ -18,7 +18,7 @@ enum Encoding : uint8_t {
   kRelativeToData = 0x30,
 };
 
-// Bytes that one takes, or 0 for what no compiler writes there.
+// Returns the size of an encoded pointer, or 0 for encodings that no compiler uses there.
 size_t bytes_of(uint8_t encoding) noexcept {
   switch (encoding & 0x0f) {
     case kUnsigned2:
@@ -48,19 +48,19 @@ void skip_leb128(uint64_t& address) noexcept {
   }
 }
 
-// Of the pointers of an entry: what its common part (CIE) says, or -1.
+// Returns the pointer encoding in an entry's common part (CIE), or -1.
 int pointer_encoding(uint64_t common) noexcept {
   const auto version = at<uint8_t>(common + 8);
   const auto* letters = reinterpret_cast<const char*>(common + 9);
   uint64_t next = common + 9 + strlen(letters) + 1;
   if (letters[0] != 'z') return letters[0] ? -1 : static_cast<int>(kPointer);
-  skip_leb128(next);  // alignment of code
-  skip_leb128(next);  // and of data
+  skip_leb128(next);  // code alignment
+  skip_leb128(next);  // data alignment
   if (version == 1)
     ++next;
   else
-    skip_leb128(next);  // return address
-  skip_leb128(next);    // how much follows
+    skip_leb128(next);  // return address register
+  skip_leb128(next);    // length of the rest
   for (++letters; *letters; ++letters) {
     if (*letters == 'R') return at<uint8_t>(next);
     if (*letters == 'L') ++next;
@@ -73,7 +73,7 @@ int pointer_encoding(uint64_t common) noexcept {
   return kPointer;
 }
 
-constexpr uint64_t kEntryBytes = 8;  // of the table: a function's begin and its entry
+constexpr uint64_t kEntryBytes = 8;  // a table entry: a function's start and its entry
 
 }  // namespace
 

@@ -23,13 +23,13 @@ class CodeWriter {
     at_ += sizeof number;
     return *this;
   }
-  // 32 bits relative to what follows them.
+  // Writes a 32-bit distance from the byte after it.
   CodeWriter& offset_of(uint64_t target) noexcept {
     return value(static_cast<int32_t>(static_cast<int64_t>(target - (at_ + sizeof(int32_t)))));
   }
   CodeWriter& jump(uint64_t target) noexcept { return code(0xe9).offset_of(target); }
 
-  // The instruction as it is, relative to this place.
+  // Writes the instruction, adjusted to this address.
   CodeWriter& copy(const PlacedCode& instruction) noexcept {
     const uint64_t from = at_;
     for (uint8_t i = 0; i < instruction.decoded.length; ++i) value(instruction.code[i]);
@@ -46,7 +46,7 @@ class CodeWriter {
   uint64_t at_;
 };
 
-// Thread-local variables lie at offsets from the segment's base.
+// Thread-local variables lie at fixed offsets from the segment base.
 void set_at_site(CodeWriter& to, const TrampolineTargets& targets, uint8_t value) noexcept {
   to.code(0x64, 0xc6, 0x04, 0x25).value(targets.at_site).value(value);  // movb $value, %fs:at_site
 }
@@ -108,8 +108,8 @@ void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,
   to.value(targets.slow_path);
 }
 
-// As the code is written above: at each of these the stack pointer has changed. What of it lies behind the
-// way that threads with private pages go, the last jump aside, is the other one.
+// Follows the code as written above: the stack pointer changes at each of these instructions. The
+// code after the path of threads with private pages, except for the last jump, is the other path.
 TrampolinePlace place_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept {
   constexpr uint64_t kRedZone = 128, kWithRcx = kRedZone + 8;
   constexpr uint64_t kSetsSite = 9, kLea = 5, kPush = 1, kPop = 1, kLongLea = 8, kJump = 5;
@@ -137,7 +137,7 @@ bool can_be_moved(const PlacedCode& instruction) noexcept {
       const bool is_system_call = code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34);
       return !is_system_call;
     }
-    case Instruction::Flow::Branch:  // jcc; not jrcxz and loop, which have no longer form
+    case Instruction::Flow::Branch:  // jcc; not jrcxz and loop, which have no long form
       return decoded.target && ((code[0] & 0xf0) == 0x70 || (code[0] == 0x0f && (code[1] & 0xf0) == 0x80));
     case Instruction::Flow::Jump:
       return decoded.target && (code[0] == 0xeb || code[0] == 0xe9);

@@ -12,20 +12,20 @@ namespace hpcrun {
 
 namespace {
 
-// Where nobody maps anything (vm.mmap_min_addr is less), and what the kernel keeps below the end.
+// Below this nothing is mapped (vm.mmap_min_addr is less), and near the end is memory that the kernel keeps.
 constexpr uint64_t kLowest = uint64_t{1} << 20;
 constexpr uint64_t kHighest = kAddressSpaceBytes - (uint64_t{1} << 20);
 
-// What the program's break and main stack may grow into is not for trampolines.
+// Trampolines stay out of the room into which the program's break and main stack may grow.
 constexpr uint64_t kRoomOfBreak = uint64_t{256} << 20;
 constexpr uint64_t kRoomOfStack = uint64_t{16} << 20;
 
-// Jumps that can lead anywhere lead to places side by side, and others, of which there are few per page, to
-// pages of their own.
+// Jumps with a wide range get adjacent places. The others, of which there are few per page, get pages of
+// their own.
 constexpr uint64_t kWideRange = uint64_t{1} << 16;
 constexpr uint64_t kWideRoom = uint64_t{1} << 16;
 
-// The first of sorted spans that ends above the address.
+// Returns the first of the sorted spans that ends above the address.
 template <typename Spans>
 size_t first_above(const Spans& spans, uint64_t address) noexcept {
   const auto* const found = std::partition_point(
@@ -37,7 +37,7 @@ size_t first_above(const Spans& spans, uint64_t address) noexcept {
 
 void TrampolinePlaces::add_occupied(void* argument, const OwnMapping& mapping) noexcept {
   auto& places = *static_cast<TrampolinePlaces*>(argument);
-  // Of the reservation the table knows what is free.
+  // Within the reservation, the table shows what is free.
   const CommonHold& hold = common_state.hold;
   const bool is_reserved =
       common_state.phase == CommonPhase::Common && hold.reserves(mapping.low) && is_common_file(mapping.name);
@@ -99,7 +99,7 @@ TrampolinePlaces::Found TrampolinePlaces::look_in_gaps(PlaceRange range, size_t 
     }
     if (range.span() >= kWideRange) high_page = std::min(page_down(free_until), low_page + kWideRoom);
     if (has_hold && low_page < hold.reservation_high && high_page > hold.reservation_low) {
-      // In a part of the range only, or partly taken: on to what is behind it.
+      // Only partly within the reservation, or partly taken: continues after it.
       if (low_page < hold.reservation_low || high_page > hold.reservation_high) {
         at = low_page < hold.reservation_low ? hold.reservation_low : hold.reservation_high;
         continue;
@@ -121,8 +121,8 @@ TrampolinePlaces::Found TrampolinePlaces::look(PlaceRange range, size_t bytes, b
   return may_map ? look_in_gaps(range, bytes) : Found{};
 }
 
-// Common where memory is: private memory would cost each converted thread a page of page tables for most of
-// them.
+// Maps common memory if there is any. Private memory would cost each converted thread a page of page tables
+// for most of these pages.
 bool TrampolinePlaces::map(uint64_t low, uint64_t high) noexcept {
   const bool is_common = common_state.phase == CommonPhase::Common;
   int flags = is_common ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS;
@@ -151,7 +151,7 @@ uint64_t TrampolinePlaces::take(PlaceRange range, size_t bytes, bool may_map) no
     if (found.map_low) {
       const Span span{found.map_low, found.map_high};
       if (!occupied_.insert(first_above(occupied_, span.low), span)) return 0;
-      if (!map(span.low, span.high)) continue;  // another thread's by now
+      if (!map(span.low, span.high)) continue;  // mapped by another thread meanwhile
       if (!rooms_.insert(first_above(rooms_, span.low), {span.low, span.high, span.low})) return 0;
       mapped_bytes_ += span.high - span.low;
     }

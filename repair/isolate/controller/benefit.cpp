@@ -11,12 +11,13 @@ constexpr uint64_t kSecond = 1'000 * kMillisecond;
 
 constexpr uint64_t kFirstNs = 100 * kMillisecond;
 constexpr uint64_t kWeighNs = 250 * kMillisecond;
-constexpr uint64_t kLeavingNs = 20 * kMillisecond;  // two ticks of the controller's: all threads were asked
+constexpr uint64_t kLeavingNs = 20 * kMillisecond;  // two ticks of the controller: all threads were asked by
+                                                    // then
 constexpr uint64_t kCommonNs = 30 * kMillisecond;
-constexpr uint64_t kMostBetweenNs = 64 * kSecond;  // trials; after each it is twice as long
+constexpr uint64_t kMostBetweenNs = 64 * kSecond;  // between trials; the time doubles after each
 
-constexpr uint32_t kMostExpensive = 2;  // times in a row that isolation may cost too much
-constexpr uint64_t kOften = 20'000;     // meetings in a second, from which on they tell how fast work goes on
+constexpr uint32_t kMostExpensive = 2;  // number of times in a row that isolation may cost too much
+constexpr uint64_t kOften = 20'000;     // synchronisations per second from which on they measure progress
 constexpr uint64_t kLeastCpuNs = 10 * kMillisecond;
 
 IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& before) noexcept {
@@ -28,7 +29,7 @@ IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& be
   return passed;
 }
 
-// In a second of CPU time; 0: it was too little to tell.
+// Returns synchronisations per second of CPU time; 0: too little CPU time.
 uint64_t pace_of(const IsolationTotals& passed) noexcept {
   if (passed.converted_cpu_ns < kLeastCpuNs) return 0;
   return passed.meetings * 1'000 / (passed.converted_cpu_ns / kMillisecond);
@@ -91,7 +92,7 @@ Benefit::Verdict Benefit::look_at_common(const IsolationTotals& passed, uint64_t
 }
 
 bool Benefit::is_expensive(const IsolationTotals& passed, uint64_t share_ppm) noexcept {
-  constexpr uint64_t kBothWays = 2;  // a conversion, and the way back
+  constexpr uint64_t kBothWays = 2;  // a conversion and the return
   constexpr uint64_t kWhole = 1'000'000;
   const uint64_t cost = passed.commit_ns + kBothWays * passed.conversion_ns;
   const bool is_too_much = cost * kWhole > share_ppm * passed.converted_cpu_ns / 2 && cost > kWeighNs / 100;

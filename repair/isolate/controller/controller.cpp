@@ -22,9 +22,9 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint64_t kIdleNs = 1'000'000'000;  // between two looks whether the program's threads are gone
-constexpr uint32_t kMostBeginnings = 10;     // tries, one a tick, to reach all threads
-constexpr uint32_t kMostMoves = 10;          // tries to make all memory common, one after kForkRestNs
+constexpr uint64_t kIdleNs = 1'000'000'000;  // between checks whether the program's threads have ended
+constexpr uint32_t kMostBeginnings = 10;     // tries, one per tick, to reach all threads
+constexpr uint32_t kMostMoves = 10;          // tries to make all memory common, one per kForkRestNs
 
 constexpr char kTooMuchCode[] =
     "looking through the code of the program and its libraries would take more than a third of the time; "
@@ -75,8 +75,8 @@ class Loop {
     controller.host.note(totals);
   }
 
-  // Whether all threads of the program are gone; or, of one that forked, all but one, whose memory becomes
-  // common again as it makes another, when there is a new one of ours.
+  // True if all threads of the program have ended. After a fork: if all but one have; the memory becomes
+  // common again when that one creates a thread, and there is a new controller thread then.
   static bool is_needless() noexcept {
     const int self = sys_gettid();
     uint32_t threads = 0;
@@ -84,10 +84,10 @@ class Loop {
     return threads == 0 || (threads == 1 && common_memory_file() < 0 && !is_session_on());
   }
 
-  // False: nothing is isolated.
+  // Returns false if nothing is isolated any more.
   bool tick() noexcept {
     if (controller.is_forbidden.load()) return decline_for_fork();
-    // It may have come and gone between two rounds.
+    // A session may have come and gone between two rounds.
     if (const uint32_t forks = controller.forks.load(); forks != forks_) {
       forks_ = forks;
       decline_for_fork();
@@ -111,7 +111,8 @@ class Loop {
       controller.shared.count_period(false, 0);
       return !end_session();
     }
-    // What came since is private to each process: the next session has it common. What went may be isolated.
+    // Newly mapped memory is private to each process: the next session makes it common. Removed memory may be
+    // isolated.
     const bool have_modules_changed = modules_have_changed();
     if (is_session_on() && (have_modules_changed || session.has_private_memory.load()) && !end_session())
       return true;
@@ -134,7 +135,7 @@ class Loop {
     }
     (are_modules_annotated() ? controller.was_annotated : controller.was_plain).store(true);
     controller.stage.store(Stage::Asking);
-    // Pages that are chosen without evidence are private at once: they are a test of the mechanism.
+    // Pages without evidence are private at once: they test the mechanism.
     const bool is_watched = !controller.isolates_untold() && !are_modules_annotated();
     isolated_pages.watch_converted_threads_for(is_watched ? AtomicWatch::kWatchNs : 0);
     if (!is_watched) isolated_pages.hold(false);
@@ -153,7 +154,7 @@ class Loop {
     return is_asked;
   }
 
-  // Apart from tick(), for which forks wait as long as it takes.
+  // Separate from tick(), because forks wait for the end of that.
   void prepare_for_common() noexcept {
     if (is_prepared_ || !controller.common.prepare || common_memory_file() >= 0 || !is_page_asked_for())
       return;
@@ -165,11 +166,11 @@ class Loop {
     controller.is_preparing.store(false);
   }
 
-  // Of a program whose memory nobody needed in common until now, or that forked with threads: once a page is
-  // asked for, and all that was asked for waits meanwhile. False: not now.
+  // Makes memory common in a program that has not needed that until now, or that has forked with threads,
+  // once a page is requested. All requests wait meanwhile. Returns false if it is not possible now.
   bool make_all_common() noexcept {
     if (!is_page_asked_for() || monotonic_ns() < controller.common_from_ns.load()) return false;
-    if (controller.common.prepare && !is_prepared_) return true;  // at the next round
+    if (controller.common.prepare && !is_prepared_) return true;  // in the next round
     if (why_unprepared_) {
       controller.refusal.store(why_unprepared_);
       return decline_all(WhyShared::NoSession);
@@ -200,7 +201,7 @@ class Loop {
     }
   }
 
-  // No session begins once a fork is under way, which ends the one that is on.
+  // No session begins during a fork, which ends the current one.
   bool begin_session(bool moves_all = false) noexcept {
     SessionStart result = SessionStart::Unreachable;
     if (controller.is_ending.load()) return false;
@@ -226,7 +227,7 @@ class Loop {
     }
     if (result == SessionStart::Done || result == SessionStart::AlreadyOn) {
       tries_ = 0;
-      if (controller.finds_written()) controller.refusal.store(nullptr);  // of a time before
+      if (controller.finds_written()) controller.refusal.store(nullptr);  // from an earlier time
       isolated_pages.pause(0);
       IsolationTotals now;
       sum_up(now);
@@ -238,7 +239,7 @@ class Loop {
       return decline_all(WhyShared::CpuTime);
     }
     if (moves_all) {
-      // Threads have stood still in vain, and have waited for one that is asleep in the kernel, or busy.
+      // The threads were stopped without effect, and waited for one that sleeps in the kernel or is busy.
       controller.common_from_ns.store(monotonic_ns() + kForkRestNs);
       if (++tries_ < kMostMoves) return false;
     } else if (result == SessionStart::Unreachable && ++tries_ < kMostBeginnings) {
@@ -250,15 +251,15 @@ class Loop {
     return false;
   }
 
-  // True: there is none.
+  // Returns true if there is no session.
   bool end_session() noexcept {
     if (!is_session_on()) return true;
     if (!end_isolation()) return false;
-    known_mutexes.store(0);  // from here on locks are followed for nobody
+    known_mutexes.store(0);  // from here on no thread's locks are followed
     return true;
   }
 
-  // `watches`: the result says what was seen of them.
+  // `watches`: the result contains what the threads did.
   AtomicWatch::Round visit_threads(bool watches) noexcept {
     const ThreadRecord* const self = this_record();
     AtomicWatch::Round round;
@@ -279,7 +280,8 @@ class Loop {
         if (controller.isolates_at_random() && visits_.rests(record, now_ns)) return;
         if (is_home) ask_to_convert(record);
       }
-      // On a busy machine a thread gets little of a round. One that waits in a call has committed before.
+      // On a busy machine a thread gets little of a round. A thread that waits in a call has committed before
+      // it.
       if (!is_home && !__atomic_load_n(&record.in_trap, __ATOMIC_RELAXED)) ask_to_commit(record);
     });
     if (controller.finds_written()) controller.shared.count_period(true, working);
@@ -287,8 +289,8 @@ class Loop {
     return round;
   }
 
-  // Not a thread that executes the program's code at home, nor one that has no processor: it may be in the
-  // midst of something.
+  // False for a thread that executes the program's code at home, and for one without a processor: it may be
+  // within an operation.
   static bool is_seen(const ThreadRecord& record, ThreadVisits::Did did, bool is_home) noexcept {
     if (is_home) return did != ThreadVisits::Did::Work && !is_runnable_task(record.tid.load());
     return did != ThreadVisits::Did::Nothing || __atomic_load_n(&record.in_trap, __ATOMIC_RELAXED);
@@ -332,8 +334,8 @@ class Loop {
 
   ThreadVisits visits_;
   uint32_t tries_ = 0;
-  uint32_t forks_ = controller.forks.load();  // that are known here
-  bool is_without_session_ = false;  // for good
+  uint32_t forks_ = controller.forks.load();  // the latest known number
+  bool is_without_session_ = false;           // permanently
   bool is_prepared_ = false;
   const char* why_unprepared_ = nullptr;
   PageBalance balance_;

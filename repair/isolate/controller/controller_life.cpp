@@ -1,4 +1,4 @@
-// How the controller's thread comes to be, what forks do about it, and what the runtime asks of it.
+// Creates and ends the controller's thread, handles forks, and takes the runtime's requests.
 
 #include <errno.h>
 
@@ -28,12 +28,12 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint32_t kMostForks = 8;  // more are no reason to wait longer
+constexpr uint32_t kMostForks = 8;  // more are not waited for
 
-// Threads of a program that executes atomic instructions may tell each other by these of what they wrote, and
-// be told by plain loads, which nobody sees: from the moment before the first of them takes effect on nobody
-// has a page for itself (TMI, section 3.4.2, needs a compiler for more). C++'s library has atomic operations
-// for its own guards and counters, which are flushed alone.
+// Threads of a program that executes atomic instructions may use them to announce what they wrote, and be
+// notified by plain loads, which cannot be intercepted. Before the first such instruction takes effect, all
+// pages become common (TMI, section 3.4.2, needs a compiler for more). The C++ library's atomic operations
+// are for its own guards and counters, and are only committed.
 void before_atomic(uint64_t instruction) noexcept {
   if (is_of_cxx_library(instruction)) return;
   nobody_has_pages.store(true);
@@ -43,9 +43,9 @@ void before_atomic(uint64_t instruction) noexcept {
   wake_all(page_news);
 }
 
-// Of the interface
+// Implements the interface.
 
-// In a forked child memory is common again as it makes a thread.
+// In a forked child, memory becomes common again when it creates a thread.
 bool start(const IsolationHost& host) noexcept {
   if (common_memory_file() < 0 && !has_left_common() && !is_common_awaited()) return false;
   controller.host = host;
@@ -93,7 +93,7 @@ void refuse(const char* why) noexcept {
   controller.refusal.store(why);
 }
 
-// A thread of ours that the program does not see the signals of.
+// Creates a thread of ours whose signals the program does not receive.
 bool create_thread(CreateThread create) noexcept {
   constexpr size_t kStackBytes = 256 * 1024;
   ThreadStack* const stack = take_thread_stack(kStackBytes, kPageBytes, true);
@@ -138,7 +138,7 @@ namespace {
 bool end_session_here() noexcept {
   if (!is_session_on()) return true;
   give_back();
-  constexpr int kTries = 25;  // as often as the session itself tries where it meets a fork
+  constexpr int kTries = 25;  // as often as the session itself retries during a fork
   for (int tries = 0; tries < kTries; ++tries)
     if (end_isolation()) return true;
   return false;
@@ -150,7 +150,7 @@ void close_to_isolation(const void* at, uint64_t bytes) noexcept {
   const auto low = reinterpret_cast<uint64_t>(at);
   {
     const CommonCall call;
-    // After a fork, too, when the memory is private until it is made common again.
+    // Also after a fork, while the memory is private until it becomes common again.
     const bool has_table = common_state.phase.load() != CommonPhase::None || is_common_awaited();
     if (!has_table || low + bytes >= kAddressSpaceBytes) return;
     common_state.hold.closed.set(page_down(low), page_up(low + bytes));
@@ -173,8 +173,8 @@ void execute(bool is_about_to) noexcept {
 
 }  // namespace
 
-// Who forks with the loader's lock, as the constructor of a library may, is waited for itself: nothing has
-// changed until it lets go.
+// A thread that forks with the loader's lock, as a library's constructor may, is waited for here: nothing
+// changes until it releases the lock.
 void fork_begins() noexcept {
   constexpr uint64_t kMostNs = 2'000'000'000;
   controller.forks_under_way.fetch_add(1);
@@ -193,7 +193,7 @@ bool end_isolation_for_fork() noexcept {
   controller.is_forbidden.store(true);
   while (controller.is_at_work.load()) raw_syscall(SYS_sched_yield);
   if (!end_session_here()) return false;
-  page_news.fetch_add(1);  // our thread ends, or waits
+  page_news.fetch_add(1);  // our thread ends or waits
   wake_all(page_news);
   return true;
 }

@@ -11,7 +11,7 @@ constinit Controller controller;
 
 namespace {
 
-// By this process and those that it was forked from, whose counts it has.
+// The totals of this process and of those that it was forked from, whose counts it inherits.
 struct Sums {
   uint64_t conversions = 0, conversion_ns = 0, converted_cpu_ns = 0;
   uint64_t commits = 0, meetings = 0, merged_words = 0, ticks = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constinit PrivatePages pages[kMaxThreads];
 constinit uint32_t followed[kMaxThreads];
-constinit bool is_patched[kMaxThreads];  // the thread's converted thread
+constinit bool is_patched[kMaxThreads];  // by the index of the thread's record
 constinit uint64_t watched_until_ns[kMaxThreads];
 constinit ChangedLine told_changes = nullptr;
 
@@ -24,13 +24,13 @@ void on_changed(uint64_t line, uint64_t bytes) noexcept {
   told_changes(line, bytes);
 }
 
-// Not in the midst of an atomic instruction, or of code that works on common memory: then at the next
-// request. Not at all where nobody is to have any.
+// False within an atomic instruction, and in code that works on common memory; the next request tries again.
+// Also false if no thread may have pages.
 bool may_take_pages() noexcept {
   return !is_at_atomic_site() && !is_in_region() && !nobody_has_pages.load();
 }
 
-// A new converted thread has its atomic instructions met for a while before it has any.
+// A new converted thread is watched for atomic instructions for a while before it has any page.
 void follow_pages() noexcept {
   const size_t place = place_of(*this_record());
   if (watched_until_ns[place] && monotonic_ns() < watched_until_ns[place]) return;
@@ -49,7 +49,7 @@ void take_pages() noexcept {
   follow_pages();
 }
 
-// Without its atomic instructions a converted thread has no private pages.
+// A converted thread whose atomic instructions cannot be patched has no private pages.
 void on_converted() noexcept {
   ThreadRecord& record = *this_record();
   is_patched[place_of(record)] = patch_atomic_sites();
@@ -78,7 +78,7 @@ void on_asked(const ucontext_t& interrupted) noexcept {
   if (may_take_pages()) follow_pages();
 }
 
-// Of libraries that ask the kernel themselves. At the page of every process's own nobody would meet.
+// For libraries that make futex calls themselves. A futex word on a private page would have no effect.
 void on_wait(uint64_t address) noexcept {
   if (own_pages && address) share_own_page(*own_pages, address, static_cast<uint64_t>(WhyShared::SyncObject));
 }
@@ -96,7 +96,7 @@ void watch_changes(ChangedLine changed) noexcept {
 
 void ask_again() noexcept {
   asked_in_region = false;
-  if (is_in_direct_call()) return;  // which the program left by a jump: it would be asked for ever
+  if (is_in_direct_call()) return;  // the program left it by a jump, and requests would repeat forever
   if (ThreadRecord* const record = this_record()) ask_to_commit(*record);
 }
 

@@ -20,7 +20,7 @@ struct ModuleData {
   bool is_system;
 };
 
-// Their data is for code of which some works on it atomically, by plain stores too.
+// Their data is for code of which some accesses it atomically, even by plain stores.
 bool is_system_library(const char* path) noexcept {
   constexpr const char* kSystem[] = {"libc.so", "ld-linux",  "libpthread",  "libstdc++", "libgcc_s",
                                      "libgomp", "libhpcrun", "libjemalloc", "libdl.so",  "librt.so"};
@@ -31,7 +31,7 @@ bool is_system_library(const char* path) noexcept {
   return false;
 }
 
-// The loader makes what is before it read-only: it begins the data.
+// Returns the end of what the loader makes read-only, where the data begins.
 uint64_t end_of_relro(const dl_phdr_info& module) noexcept {
   for (int i = 0; i < module.dlpi_phnum; ++i) {
     const auto& header = module.dlpi_phdr[i];

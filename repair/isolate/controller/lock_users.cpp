@@ -34,7 +34,7 @@ KnownMutex* find(const void* mutex, bool adds) noexcept {
   return nullptr;
 }
 
-// The calling thread; its pages, or nullptr.
+// The calling thread, with its pages or nullptr.
 class Caller {
  public:
   explicit Caller(PrivatePages* own) noexcept : own_(own) {}

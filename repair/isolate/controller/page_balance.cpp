@@ -10,7 +10,7 @@ bool holds(const PageBalance::Page* pages, uint32_t count, uint64_t page) noexce
   return false;
 }
 
-// `whole` times `part` by `all`, whose product may be too large.
+// Returns `whole` * `part` / `all`; the product may exceed 64 bits.
 uint64_t part_of(uint64_t whole, uint64_t part, uint64_t all) noexcept {
   return all ? static_cast<uint64_t>(static_cast<double>(whole) * static_cast<double>(part) /
                                      static_cast<double>(all))
@@ -70,8 +70,8 @@ PageBalance::Verdict PageBalance::look(const Page* pages, uint32_t count, const 
   return {};
 }
 
-// What commits took since the last look goes to the pages that they merged, what conversions took to those
-// that they were made for.
+// Divides the time of commits since the last check among the pages that they merged, and the time of
+// conversions among the pages that they were made for.
 void PageBalance::divide(const IsolationTotals& now, TicksOf ticks_of) noexcept {
   const uint64_t commit_ns = now.commit_ns - before_.commit_ns;
   const uint64_t conversion_ns = now.conversion_ns - before_.conversion_ns;
@@ -92,7 +92,7 @@ void PageBalance::divide(const IsolationTotals& now, TicksOf ticks_of) noexcept 
   }
 }
 
-// True: one that was on trial is among them.
+// Returns true if the page on trial was among them.
 bool PageBalance::forget_others(const Page* pages, uint32_t count) noexcept {
   for (Weighed& one : weighed_)
     if (one.page && !holds(pages, count, one.page)) one = {};

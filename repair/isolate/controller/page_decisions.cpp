@@ -31,7 +31,7 @@ void decline(KnownPage& known, WhyShared why) noexcept {
   report(known, why);
 }
 
-// Asks for reasons twice: changes of the page's memory are noticed only once it counts as isolated
+// Checks for reasons twice: changes of the page's memory are noticed only once it counts as isolated
 // (end_isolation_of()).
 void admit(KnownPage& known) noexcept {
   WhyShared why = reason_against(known);

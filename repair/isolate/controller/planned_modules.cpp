@@ -17,7 +17,7 @@ namespace hpcrun {
 
 namespace {
 
-// Code whose atomic instructions work on nothing that is isolated, or are made by calls that commit.
+// Code whose atomic instructions access nothing that is isolated, or are made by calls that commit.
 bool is_left_unpatched(const char* path) noexcept {
   constexpr const char* kNone[] = {"libc.so",  "ld-linux",  "libpthread",  "libdl.so",
                                    "librt.so", "libhpcrun", "libjemalloc", "linux-vdso"};
@@ -28,21 +28,21 @@ bool is_left_unpatched(const char* path) noexcept {
   return false;
 }
 
-// The modules whose atomic instructions are known.
+// A module whose atomic instructions are known.
 struct PlannedModule {
   uint64_t low = 0;  // of its code
   uint64_t high = 0;
   bool is_there = false;
 };
 
-// At most two are: libstdc++ and libgcc_s.
+// The C++ library's code; at most two modules: libstdc++ and libgcc_s.
 struct CxxCode {
   std::atomic<uint64_t> low{0};
   std::atomic<uint64_t> high{0};
 };
 constinit CxxCode cxx_code[2];
 
-// What threads tell each other by code of these they tell by its calls or its atomic instructions.
+// Threads synchronise through these only by calls or by atomic instructions.
 bool is_of_compiler(const char* path) noexcept {
   return std::ranges::any_of(std::initializer_list<const char*>{"/libstdc++.so", "/libgcc_s.so", "/libm.so"},
                              [path](const char* name) { return strstr(path, name); });
@@ -55,7 +55,7 @@ void note_cxx_code(const char* path, uint64_t low, uint64_t high) noexcept {
   cxx_code[is_library].high.store(high);
 }
 
-// How often the loader loaded and unloaded one.
+// How often the loader has loaded and unloaded modules.
 struct Loads {
   unsigned long long loads = 0;
   unsigned long long unloads = 0;
@@ -67,7 +67,7 @@ struct Modules {
   PlannedModule planned[kMostModules] = {};
   size_t count = 0;
   Loads seen;
-  uint64_t kept_inode = 0;  // of the file that has their code
+  uint64_t kept_inode = 0;  // of the file that contains their code
   const char* why_not = nullptr;
   bool are_annotated = false;
 };
@@ -120,7 +120,7 @@ int plan_module(dl_phdr_info* module, size_t, void*) {
   return 0;
 }
 
-// With the loader's lock, so that no module goes meanwhile.
+// Called with the loader's lock, so no module is unloaded meanwhile.
 int keep_code(dl_phdr_info*, size_t, void*) {
   keep_patched_code(common_memory_file(), common_state.hold.inode);
   return 1;

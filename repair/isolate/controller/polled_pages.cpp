@@ -11,8 +11,8 @@ namespace hpcrun {
 
 namespace {
 
-// What following instructions needs, kept off the stack: handlers may have 8 KiB of it. Each thread has its
-// own, as a converted thread shares static data with all others.
+// State for following instructions, kept off the stack, because handlers may have only 8 KiB of it. One per
+// thread, because a converted thread shares static data with all others.
 struct Following {
   PlanWorkspace workspace;
   AccessPlan plan;
@@ -20,7 +20,7 @@ struct Following {
 };
 thread_local constinit Following following __attribute__((tls_model("initial-exec"))) = {};
 
-// All or as many bytes as lie on the first page: code may end with it.
+// Returns how many bytes were read: all, or those on the first page, because code may end there.
 size_t read_memory(const void*, uint64_t address, void* to, size_t bytes) noexcept {
   if (safe_read(address, to, bytes)) return bytes;
   const size_t on_page = kPageBytes - address % kPageBytes;

@@ -8,7 +8,7 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint32_t kMostChosen = 48;  // at a time
+constexpr uint32_t kMostChosen = 48;  // at the same time
 constexpr uint64_t kChooseNs = 100'000'000;
 
 }  // namespace
@@ -22,7 +22,7 @@ void RandomPages::choose(uint64_t now_ns) noexcept {
   if (now_ns - chosen_ns_ < kChooseNs) return;
   chosen_ns_ = now_ns;
   for_each_known(KnownPage::State::Isolated, [this](KnownPage& known) {
-    constexpr uint64_t kLeaves = 4;  // one of so many
+    constexpr uint64_t kLeaves = 4;  // one out of this many
     if (next_random() % kLeaves) return;
     isolated_pages.remove(known.page.load());
     known.state.store(KnownPage::State::Free);

@@ -15,10 +15,10 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint32_t kPart = 512;  // pages whose entries are read at once: a page of them
+constexpr uint32_t kPart = 512;  // pages whose entries are read at once: a page of entries
 constexpr uint64_t kIsPresent = uint64_t{1} << 63;
 
-// /proc/PID/pagemap; negative: there is none, or not for us.
+// Opens /proc/PID/pagemap; negative if it does not exist or is not accessible.
 int open_page_map(int pid) noexcept {
   char path[32] = "/proc/";
   char digits[12];
@@ -41,7 +41,7 @@ void lower(std::atomic<uint64_t>& least, uint64_t value) noexcept {
   while (seen > value && !least.compare_exchange_weak(seen, value)) continue;
 }
 
-// Pages that had their turn, and that not several threads write to.
+// Makes pages common that had their turn and are not written by several threads.
 void end_turns() noexcept {
   for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
     const uint64_t page = known.page.load();
@@ -90,7 +90,7 @@ void SharedPages::look() noexcept {
       if (offered.has(low)) look_at(low, high, true);
       low = high;
     }
-    // The next look goes on from there, or begins again.
+    // The next pass continues there, or starts over.
     begin_at_ = is_done() ? begin_at_ + (kMostPages - left_) : 0;
   }
   close_converted_threads();

@@ -12,15 +12,15 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint64_t kBusyShare = 5;  // a thread works that worked for a fifth of a round
+constexpr uint64_t kBusyShare = 5;  // a thread works if it ran for a fifth of a round
 
 struct Visited {
   int tid = 0;
   uint64_t cpu_ns = 0;
-  // As its transactions were counted last:
+  // When its transactions were last counted:
   uint64_t counted_ns = 0;
   uint64_t commits = 0;
-  uint64_t average_ns = 0;  // of transactions; 0: of none yet
+  uint64_t average_ns = 0;  // of transactions; 0: none yet
   uint64_t rests_until_ns = 0;
 };
 constinit Visited visited[kMaxThreads];  // by the thread's record
@@ -36,7 +36,7 @@ uint64_t cpu_of(const ThreadRecord& record) noexcept {
 ThreadVisits::Did ThreadVisits::look(const ThreadRecord& record) noexcept {
   Visited& before = visited[place_of(record)];
   const uint64_t cpu_ns = cpu_of(record);
-  // Not another one's that had the record, and maybe the number as well: then it has used more.
+  // False for another thread that had the record, and possibly the same number: it has used more.
   const bool is_known = before.tid == record.tid.load() && before.cpu_ns <= cpu_ns;
   if (!is_known) before = {};
   const uint64_t passed_ns = is_known ? cpu_ns - before.cpu_ns : 0;
@@ -47,12 +47,12 @@ ThreadVisits::Did ThreadVisits::look(const ThreadRecord& record) noexcept {
 
 bool ThreadVisits::rests(ThreadRecord& record, uint64_t now_ns) noexcept {
   constexpr uint64_t kRestNs = 1'000'000'000;
-  constexpr uint64_t kWorth = 20;  // commits that a transaction has to be as long as
+  constexpr uint64_t kWorth = 20;  // a transaction must take as long as this many commits
   constexpr uint64_t kLeastNs = 10'000;
   Visited& before = visited[place_of(record)];
   if (now_ns < before.rests_until_ns) return true;
   const PrivatePages& pages = pages_of(record);
-  // Of all the time since they were counted last, in which the thread may have waited.
+  // Over all the time since they were last counted, in which the thread may have waited.
   const uint64_t commits = pages.commits() - before.commits;
   const uint64_t passed_ns = now_ns - before.counted_ns;
   before.commits = pages.commits();

@@ -39,7 +39,7 @@ bool read_fields(uint64_t (&fields)[kFields]) noexcept {
   raw_syscall(SYS_close, file);
   if (bytes <= 0) return false;
   const char* const end = text + bytes;
-  // Behind the name, which may have any characters.
+  // After the name, which may contain any characters.
   const auto* at = static_cast<const char*>(memrchr(text, ')', static_cast<size_t>(bytes)));
   if (!at) return false;
   ++at;
@@ -79,7 +79,7 @@ void mirror_cmdline() noexcept {
   map.arg_end = moved(kArgumentsEnd);
   map.env_start = moved(kEnvironmentStart);
   map.env_end = moved(kEnvironmentEnd);
-  map.exe_fd = static_cast<uint32_t>(-1);  // stays
+  map.exe_fd = static_cast<uint32_t>(-1);  // unchanged
   if (raw_syscall(SYS_prctl, PR_SET_MM, PR_SET_MM_MAP, reinterpret_cast<long>(&map), sizeof map) < 0) {
     sys_munmap(copy, to - from);
     return;

@@ -23,21 +23,21 @@ namespace {
 
 constexpr int kPlain = PROT_READ | PROT_WRITE;
 constexpr uint64_t kLargest = uint64_t{256} << 30;
-// What programs only set aside need not use the reservation up.
+// Larger mappings, which programs often only reserve, do not use up the reservation.
 constexpr uint64_t kLargestReserved = uint64_t{1} << 30;
 
-// What has effect on where and how memory is mapped, and is known here.
+// The flags that affect where and how memory is mapped, as far as they are known here.
 constexpr int kKnownFlags = MAP_TYPE | MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_NORESERVE |
                             MAP_STACK | MAP_POPULATE | MAP_LOCKED | MAP_32BIT | MAP_DENYWRITE |
                             MAP_EXECUTABLE | MAP_NONBLOCK;
 
-// As long as one lives, the memory is not taken for left with all that it has.
+// As long as one lives, the memory does not count as left completely.
 class Call : CommonCall {
  public:
   CommonPhase phase() const noexcept { return common_state.phase.load(std::memory_order_acquire); }
 };
 
-// Before the kernel is asked to change the address space, which must be the program's.
+// Must be called before a system call that changes the address space, because it must be the program's.
 void go_home() noexcept {
   if (is_converted()) give_back();
 }
@@ -64,7 +64,7 @@ bool has_common(uint64_t low, uint64_t high) noexcept {
   return common_state.hold.common.has_any(low, high);
 }
 
-// Calls use(low, high, is_common) for the stretches of the range.
+// Calls use(low, high, is_common) for the runs of the range.
 template <typename Use>
 void for_each_run(uint64_t low, uint64_t high, Use use) noexcept {
   while (low < high) {
@@ -74,7 +74,7 @@ void for_each_run(uint64_t low, uint64_t high, Use use) noexcept {
   }
 }
 
-// Pages that are about to be mapped otherwise, or not at all, stop being common. In the reservation they stay
+// Marks pages as not common that are about to be mapped otherwise or unmapped. In the reservation they stay
 // taken.
 void stop_being_common(uint64_t low, uint64_t high) noexcept {
   CommonHold& hold = common_state.hold;
@@ -85,7 +85,7 @@ void stop_being_common(uint64_t low, uint64_t high) noexcept {
   hold.common.clear(low, high);
 }
 
-// The part of [low, high) that lies in the reservation; empty where low >= high.
+// The part of [low, high) in the reservation; empty if low >= high.
 struct Part {
   uint64_t low, high;
 };
@@ -94,7 +94,7 @@ Part in_reservation(uint64_t low, uint64_t high) noexcept {
           std::min(high, common_state.hold.reservation_high)};
 }
 
-// Others' pages lie over ours now.
+// Records that something else is mapped over our pages.
 void note_foreign(uint64_t low, uint64_t high) noexcept {
   const Part part = in_reservation(low, high);
   if (part.low < part.high) common_state.hold.taken.set(part.low, part.high);
@@ -103,7 +103,7 @@ void note_foreign(uint64_t low, uint64_t high) noexcept {
   common_state.hold.altered.set(low, high);
 }
 
-// Of pages of the reservation that were taken.
+// Maps pages of the reservation that were taken.
 long map_piece(uint64_t low, uint64_t bytes, int protection, int flags) noexcept {
   const uint64_t high = low + bytes;
   long result = 0;
@@ -121,7 +121,7 @@ long map_piece(uint64_t low, uint64_t bytes, int protection, int flags) noexcept
   return static_cast<long>(low);
 }
 
-// Lays the file over what the kernel has mapped there, or is to map there (MAP_FIXED).
+// Maps the file over what the kernel has mapped there, or will map there (MAP_FIXED).
 long map_apart(uint64_t low, uint64_t high, int protection, int flags) noexcept {
   if (!empty_file_pages(low, high)) return -EBADF;
   const long result = map_file_at(low, high, protection, flags & (MAP_POPULATE | MAP_LOCKED));
@@ -132,8 +132,8 @@ long map_apart(uint64_t low, uint64_t high, int protection, int flags) noexcept 
   return result;
 }
 
-// Maps common memory at an address that the program prefers, as the kernel does where nothing is mapped: code
-// generators need memory within the reach of jumps, and try one address after the other until they have it.
+// Maps common memory at an address that the program prefers if nothing is mapped there, like the kernel. Code
+// generators need memory within the reach of jumps, and try one address after the other.
 long map_where_wished(uint64_t low, uint64_t bytes, int protection, int flags) noexcept {
   if (!is_range(reinterpret_cast<void*>(low), bytes)) return -EINVAL;
   const uint64_t high = low + bytes;
@@ -147,7 +147,7 @@ long map_where_wished(uint64_t low, uint64_t bytes, int protection, int flags) n
   const long at = kernel_mmap(reinterpret_cast<void*>(low), bytes, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (is_error(at)) return at;
-  const bool is_there = at == static_cast<long>(low);  // not on a kernel that does not know the flag
+  const bool is_there = at == static_cast<long>(low);  // false on a kernel that ignores the flag
   const long result = is_there ? map_apart(low, high, protection, flags) : -EEXIST;
   if (is_error(result)) sys_munmap(reinterpret_cast<void*>(at), bytes);
   return result;
@@ -155,7 +155,7 @@ long map_where_wished(uint64_t low, uint64_t bytes, int protection, int flags) n
 
 struct Seeker {
   uint64_t address;
-  uint64_t high;  // the end of the mapping that it lies in
+  uint64_t high;  // the end of the mapping that contains it
   int protection;
 };
 
@@ -178,7 +178,7 @@ int protection_at(uint64_t address) noexcept {
   return common_state.hold.altered.has(address) ? mapping_at(address).protection : kPlain;
 }
 
-// Its pages of [low, high) at any address, or 0.
+// Maps its pages of [low, high) at any address; returns 0 on failure.
 uint64_t map_view(uint64_t low, uint64_t high) noexcept {
   void* const at = sys_mmap(nullptr, high - low, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
                             common_state.hold.file, static_cast<int64_t>(low));
@@ -186,7 +186,7 @@ uint64_t map_view(uint64_t low, uint64_t high) noexcept {
   return reinterpret_cast<uint64_t>(at);
 }
 
-// Whatever the old place is protected from.
+// Works for any protection of the old place.
 void copy_contents(uint64_t from, uint64_t to, uint64_t bytes, CommonPhase phase) noexcept {
   const auto copy = [](uint64_t target, uint64_t source, uint64_t count) {
     asm volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(count) : : "memory");
@@ -201,7 +201,7 @@ void copy_contents(uint64_t from, uint64_t to, uint64_t bytes, CommonPhase phase
   if (view) sys_munmap(reinterpret_cast<void*>(view), bytes);
 }
 
-// What was mapped at `low` of the old size grows in its place.
+// Grows what was mapped at `low` with the old size in place.
 bool grow_in_place(uint64_t low, uint64_t old_high, uint64_t high, int protection) noexcept {
   CommonHold& hold = common_state.hold;
   if (hold.reserves(low)) {
@@ -217,7 +217,7 @@ bool grow_in_place(uint64_t low, uint64_t old_high, uint64_t high, int protectio
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   if (is_error(at)) return false;
   if (at == static_cast<long>(old_high)) return true;
-  common_munmap(reinterpret_cast<void*>(at), high - old_high);  // a kernel that does not know the flag
+  common_munmap(reinterpret_cast<void*>(at), high - old_high);  // a kernel that ignores the flag
   return false;
 }
 
@@ -242,7 +242,7 @@ long move_common(uint64_t low, uint64_t bytes, uint64_t new_bytes, int flags, vo
   return at;
 }
 
-// Plain private memory in the place of pages whose file other processes have as well.
+// Maps plain private memory in place of pages whose file other processes share.
 void drop_left(uint64_t low, uint64_t high) noexcept {
   while (low < high) {
     const bool is_altered = common_state.hold.altered.has(low);
@@ -280,7 +280,7 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
   const uint64_t low = number(at), size = page_up(bytes);
   const bool is_at = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
   const bool is_fixed = flags & MAP_FIXED;
-  // What allocators ask for: where blocks of the first one lie there are none of the second one's.
+  // What allocators request. Where the first allocator has blocks, the second one must have none.
   const bool may_be_for_blocks =
       has_earlier_memory() && protection == kPlain && bytes > 0 && size >= bytes && size <= kLargest &&
       (flags & ~(MAP_NORESERVE | MAP_FIXED | MAP_FIXED_NOREPLACE)) == (MAP_PRIVATE | MAP_ANONYMOUS);
@@ -314,7 +314,7 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
     if (!is_error(result)) return result;
   }
   go_home();
-  // Address space that the program has given back, and believes to be free.
+  // Address space that the program has released and regards as free.
   const Part part = in_reservation(low, low + size);
   if ((flags & MAP_FIXED_NOREPLACE) && part.low == low && part.high == low + size && low % kPageBytes == 0)
     return common_state.hold.taken.claim(low, low + size) ? map_piece(low, size, protection, flags) : -EEXIST;
@@ -323,7 +323,7 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
   if (is_error(result)) return result;
   const auto place = static_cast<uint64_t>(result);
   if (!is_error(map_apart(place, place + size, protection, flags)) || !is_fixed) return result;
-  // Where the file cannot be mapped it is private.
+  // Private if the file cannot be mapped.
   const long plain = by_kernel();
   if (!is_error(plain)) note_foreign(low, low + size);
   return plain;
@@ -404,7 +404,7 @@ long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* ne
 
 namespace {
 
-// Whether common memory, which is a file's, has huge pages where a program asks for them.
+// True if common memory, which is backed by a file, gets huge pages where a program requests them.
 bool has_huge_pages_by_advice() noexcept {
   constexpr const char* kSetting = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
   const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kSetting), O_RDONLY | O_CLOEXEC);
@@ -452,7 +452,7 @@ long common_madvise(void* at, size_t bytes, int advice) noexcept {
       return result;
     case MADV_HUGEPAGE:
     case MADV_NOHUGEPAGE:
-      // A hint, of which nothing is lost that the program could see. The kernel would part mappings for it.
+      // A hint without visible effect. The kernel would split mappings for it.
       for_each_run(low, high, [&](uint64_t from, uint64_t end, bool is_common) {
         if (is_common && phase == CommonPhase::Common && !has_huge_pages_by_advice()) return;
         const long one = sys_madvise(reinterpret_cast<void*>(from), end - from, advice);
@@ -460,7 +460,7 @@ long common_madvise(void* at, size_t bytes, int advice) noexcept {
       });
       return result;
     default:
-      // Most change the mapping.
+      // Most of them change the mapping.
       common_state.hold.altered.set(low, high);
       return sys_madvise(at, bytes, advice);
   }

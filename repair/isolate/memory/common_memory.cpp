@@ -36,7 +36,7 @@ namespace {
 
 constexpr char kFileName[] = "prof-common";
 
-// What is mapped later is handed out of it. Address space costs nothing; less is tried where there is none.
+// The size for later mappings. Address space is free; smaller sizes are tried if it is not available.
 constexpr uint64_t kMostReserved = uint64_t{64} << 30;
 constexpr uint64_t kLeastReserved = uint64_t{1} << 30;
 
@@ -51,7 +51,7 @@ bool refuse(const char* why) noexcept {
   return false;
 }
 
-// Who mounts no /proc is told of that later.
+// False without /proc; that is reported later.
 bool has_one_thread() noexcept {
   return count_tasks() <= 1;
 }
@@ -62,8 +62,8 @@ bool has_limit(int resource) noexcept {
          limit.rlim_cur != RLIM_INFINITY;
 }
 
-// Where the kernel promises no memory that it does not have, malloc() fails in time; a page of a file that is
-// not there would be a SIGBUS.
+// If the kernel overcommits no memory, malloc() fails in time, but a file page without memory would cause
+// SIGBUS.
 bool promises_no_more_than_there_is() noexcept {
   const long file = raw_syscall(
       SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/sys/vm/overcommit_memory"), O_RDONLY | O_CLOEXEC);
@@ -92,7 +92,7 @@ const char* open_file(CommonHold& hold) noexcept {
   return nullptr;
 }
 
-// The tables of pages and the reservation behind them.
+// Maps the tables of pages and the reservation after them.
 const char* map_hold(CommonHold& hold) noexcept {
   constexpr uint64_t kTables = 5 * PageBits::kBytes;
   for (uint64_t reserved = kMostReserved; reserved >= kLeastReserved; reserved /= 2) {
@@ -100,8 +100,8 @@ const char* map_hold(CommonHold& hold) noexcept {
     void* const at = sys_mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) continue;
     hold.low = reinterpret_cast<uint64_t>(at);
-    // Of a later one: the program has given earlier memory back. It stays mapped, so that the next try does
-    // not meet it.
+    // The program has given this earlier memory back. It stays mapped, so that the next try gets another
+    // address.
     if (reaches_earlier(hold.low, hold.low + bytes)) continue;
     if (sys_mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, hold.file,
                  static_cast<int64_t>(hold.low)) == MAP_FAILED) {
@@ -117,7 +117,7 @@ const char* map_hold(CommonHold& hold) noexcept {
     hold.taken = table(2);
     hold.closed = table(3);
     hold.offered = table(4);
-    // Whole pieces: what lies beside it may be earlier memory.
+    // Whole pieces only: adjacent memory may be earlier memory.
     hold.reservation_low = (hold.low + kTables + kPieceBytes - 1) / kPieceBytes * kPieceBytes;
     hold.reservation_high = (hold.low + bytes) / kPieceBytes * kPieceBytes;
     if (const uint64_t rest = hold.low + bytes - hold.reservation_high)
@@ -150,26 +150,26 @@ void begin(const CommonHold& hold) noexcept {
   common_state.phase = CommonPhase::Common;
 }
 
-// The contents stay the same at every moment, also for threads that write there.
+// The contents are the same at every moment, even for threads that write there.
 void make_private(void* is_done, const OwnMapping& mapping) noexcept {
   if (!is_common_file(mapping.name)) return;
   CommonHold& hold = common_state.hold;
   if (mapping.inode != hold.inode) {
-    hold.common.set(mapping.low, mapping.high);  // of an earlier file, which make_common() could not move
+    hold.common.set(mapping.low, mapping.high);  // from an earlier file, which make_common() could not move
     return;
   }
-  if (!mapping.is_shared) return;  // it has been private since an earlier fork
+  if (!mapping.is_shared) return;  // private since an earlier fork
   void* const at = reinterpret_cast<void*>(mapping.low);
   const size_t bytes = mapping.high - mapping.low;
   if (sys_mmap(at, bytes, protection_of(mapping), MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, hold.file,
                static_cast<int64_t>(mapping.low)) == MAP_FAILED)
     *static_cast<bool*>(is_done) = false;
-  // Core dumps would have all of it.
+  // Core dumps would contain all of it.
   if (hold.is_table(mapping.low) || (hold.reserves(mapping.low) && mapping.low >= common_state.dumped_below))
     sys_madvise(at, bytes, MADV_DONTDUMP);
 }
 
-// Those of other threads. One may be stopped, or wait for what this thread has.
+// Waits for CommonCall objects of other threads. One may be stopped, or wait for what this thread holds.
 void await_calls() noexcept {
   constexpr int kPatience = 200;
   for (int tries = 0; tries < kPatience && common_state.calls_under_way > own_common_calls; ++tries)
@@ -188,11 +188,11 @@ bool make_all_private() noexcept {
   return is_done;
 }
 
-// What was handed out of an earlier reservation stays as private memory of the process, and the rest goes.
+// Keeps what was handed out of an earlier reservation as private memory of the process, and unmaps the rest.
 void unmap_unused(void* argument, const OwnMapping& mapping) noexcept {
   const auto& left = *static_cast<const CommonHold*>(argument);
   if (mapping.inode != left.inode || !is_common_file(mapping.name)) return;
-  // Where nothing of it was used the tables are a part of the same mapping.
+  // If nothing of it was used, the tables are part of the same mapping.
   const uint64_t end = std::min(mapping.high, left.reservation_high);
   for (uint64_t low = std::max(mapping.low, left.reservation_low); low < end;) {
     const uint64_t high = left.common.run_end(low, end);
@@ -206,7 +206,7 @@ void let_go_of(CommonHold& left) noexcept {
   sys_munmap(reinterpret_cast<void*>(left.low), left.reservation_low - left.low);
 }
 
-// What is never isolated stays so.
+// Pages that are never isolated stay so.
 void keep_closed(void* argument, const OwnMapping& mapping) noexcept {
   const PageBits& closed = static_cast<const CommonHold*>(argument)->closed;
   if (!mapping.is_writable || mapping.high > kAddressSpaceBytes) return;
@@ -217,7 +217,7 @@ void keep_closed(void* argument, const OwnMapping& mapping) noexcept {
   }
 }
 
-// The table of what is never isolated, which is needed before there is anything common.
+// Maps the table of pages that are never isolated, which is needed before any memory is common.
 bool map_closed(CommonHold& hold) noexcept {
   void* const at = sys_mmap(nullptr, PageBits::kBytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -232,8 +232,8 @@ void unmap_closed(const CommonHold& hold) noexcept {
   sys_munmap(reinterpret_cast<void*>(hold.low), PageBits::kBytes);
 }
 
-// Devices, and the kernel where it works for the program beside its threads, keep to the pages that they were
-// given, wherever the program's memory has gone since.
+// Devices, and the kernel when it works for the program besides its threads, keep the pages that they were
+// given, even if the program's memory has moved since.
 void find_foreign_work(void* argument, const OwnMapping& mapping) noexcept {
   const auto begins_with = [&](const char* begin) { return !strncmp(mapping.name, begin, strlen(begin)); };
   auto& found = *static_cast<const char**>(argument);
@@ -268,7 +268,8 @@ bool make_common(OtherThreads others) noexcept {
   const CommonPhase phase = common_state.phase;
   if (others == OtherThreads::None && !has_one_thread()) return refuse(kHasThreads);
   if (others == OtherThreads::Stopped && phase != CommonPhase::Common) {
-    // What they are about to map, as private memory, nobody would move, and the tables that they use go.
+    // The private memory that they are about to map would not be moved, and the tables that they use
+    // disappear.
     if (common_state.calls_under_way) return refuse(kInCall);
     if (const char* why = why_not_moved()) return refuse(why);
   }

@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kPieces = kAddressSpaceBytes / kPieceBytes;
 constexpr uint64_t kBits = 64;
 
-// A bit for each piece of the address space; written once, before which all are clear.
+// One bit for each piece of the address space. Written once; before that all are clear.
 constinit uint64_t earlier[kPieces / kBits];
 constinit std::atomic<bool> is_begun{false};
 
@@ -26,7 +26,7 @@ struct Piece {
   uint64_t low, high;
 };
 constexpr uint32_t kMostKept = 64;
-constinit Piece kept[kMostKept];  // of map_for_later()
+constinit Piece kept[kMostKept];  // by map_for_later()
 constinit uint32_t kept_count = 0;
 
 uint64_t piece_down(uint64_t address) noexcept {
@@ -49,8 +49,7 @@ long map(uint64_t low, uint64_t bytes, int protection, int flags) noexcept {
                      MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 }
 
-// Pages that nobody uses, from the beginning of a piece on, with the rest of their last one. 0: there are
-// none.
+// Maps unused pages at the start of a piece, with the rest of their last piece. Returns 0 if there are none.
 uint64_t set_aside(uint64_t bytes) noexcept {
   constexpr int kMostTries = 32;
   const uint64_t room = piece_up(bytes) + kPieceBytes;
@@ -58,7 +57,7 @@ uint64_t set_aside(uint64_t bytes) noexcept {
     const long at = map(0, room, PROT_NONE, MAP_NORESERVE);
     if (at < 0 && at > -4096) return 0;
     const uint64_t begin = static_cast<uint64_t>(at), low = piece_up(begin), high = low + piece_up(bytes);
-    if (reaches_earlier(low, high)) continue;  // it stays mapped, so that the kernel looks elsewhere
+    if (reaches_earlier(low, high)) continue;  // it stays mapped, so that the kernel chooses another place
     unmap(begin, low);
     unmap(high, begin + room);
     return low;
@@ -67,7 +66,7 @@ uint64_t set_aside(uint64_t bytes) noexcept {
 }
 
 struct Noted {
-  uint64_t low, high;  // what is left out
+  uint64_t low, high;  // excluded
   bool has_any = false;
 };
 
@@ -79,7 +78,7 @@ void set_earlier(uint64_t low, uint64_t high) noexcept {
 void note(void* argument, const OwnMapping& mapping) noexcept {
   auto& noted = *static_cast<Noted*>(argument);
   noted.has_any = true;
-  // A mapping of common memory may reach into what is left out.
+  // A mapping of common memory may extend into what is excluded.
   if (mapping.low < noted.low) set_earlier(mapping.low, mapping.high < noted.low ? mapping.high : noted.low);
   if (mapping.high > noted.high)
     set_earlier(mapping.low > noted.high ? mapping.low : noted.high, mapping.high);
@@ -106,7 +105,7 @@ long map_for_later(uint64_t bytes) noexcept {
   if (kept_count == kMostKept) return -ENOMEM;
   const uint64_t low = set_aside(bytes);
   if (!low) return -ENOMEM;
-  // The rest of the last piece stays mapped, so that nothing else comes there.
+  // The rest of the last piece stays mapped, so that nothing else is mapped there.
   const long result = map(low, page_up(bytes), PROT_READ | PROT_WRITE, MAP_FIXED | MAP_NORESERVE);
   if (result > 0) kept[kept_count++] = {low, low + piece_up(bytes)};
   return result;
@@ -130,8 +129,8 @@ bool begin_earlier_memory(uint64_t low, uint64_t high) noexcept {
 
 namespace {
 
-// Beside what is mapped already, so that there are not more mappings than without. What is earlier stays
-// mapped, and is not found again.
+// Maps next to existing mappings, so that their number does not grow. Earlier memory stays mapped and is not
+// found again.
 long map_small_apart(uint64_t bytes, int protection, int flags) noexcept {
   constexpr int kMostTries = 16;
   for (int tries = 0; tries < kMostTries; ++tries) {
@@ -150,7 +149,7 @@ long map_apart_from_earlier(uint64_t bytes, int protection, int flags) noexcept 
     if (const long at = map_small_apart(bytes, protection, flags); at >= 0 || at <= -4096) return at;
   const uint64_t low = set_aside(bytes);
   if (!low) {
-    // There may be room for just what is asked for.
+    // There may be room for exactly this size.
     const long at = map(0, bytes, protection, flags);
     const auto begin = static_cast<uint64_t>(at);
     if ((at < 0 && at > -4096) || !reaches_earlier(begin, begin + bytes)) return at;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kUnknown = ~uint64_t{0};
 
-// The first number behind `word` in the file, or kUnknown.
+// Returns the first number after `word` in the file, or kUnknown.
 uint64_t number_in(const char* path, const char* word, int skipped = 0) noexcept {
   char text[2048];
   const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC);

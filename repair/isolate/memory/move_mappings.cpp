@@ -21,16 +21,16 @@ struct Private {
   bool is_anonymous;
   bool is_stack;
   bool is_left;             // a private mapping of a file that was common memory
-  uint64_t mapped_low = 0;  // of a stack with room to grow: what is there already
+  uint64_t mapped_low = 0;  // for a stack with room to grow: the part that exists already
 };
 
 // As many as the kernel's default allows mappings (vm.max_map_count), and more.
 constexpr size_t kMaxMappings = 1 << 17;
 
-// Larger ones are address space that is reserved and hardly used, as sanitizers do it; it stays.
+// Larger mappings are reserved address space with little use, as sanitizers have it; they stay.
 constexpr uint64_t kLargest = uint64_t{64} << 30;
 
-// Which pages of anonymous memory have contents (Documentation/admin-guide/mm/pagemap.rst).
+// Tells which pages of anonymous memory have contents (Documentation/admin-guide/mm/pagemap.rst).
 class PageMap {
  public:
   PageMap() noexcept
@@ -39,14 +39,14 @@ class PageMap {
   ~PageMap() {
     if (file_ >= 0) raw_syscall(SYS_close, file_);
   }
-  // What was read may not be so any more.
+  // What was read may be outdated.
   void forget() noexcept { is_filled_ = false; }
 
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
 
   bool has_contents(uint64_t page) noexcept { return look(page) & (kPresent | kSwapped); }
-  // Of a private mapping of a file: what the process wrote there is its own.
+  // For a private mapping of a file: true if the process wrote the page.
   bool is_own(uint64_t page) noexcept {
     const uint64_t entry = look(page);
     return entry & kSwapped || (entry & kPresent && !(entry & kOfFile));
@@ -57,7 +57,7 @@ class PageMap {
                             kOfFile = uint64_t{1} << 61;
   static constexpr size_t kEntries = 512;
 
-  // Where nobody can tell, it has and is all.
+  // Without the information, a page has contents and is the process's own.
   uint64_t look(uint64_t page) noexcept {
     if (file_ < 0) return kPresent;
     const uint64_t number = page / kPageBytes;
@@ -87,8 +87,9 @@ struct List {
   uint64_t last_end = 0;
 };
 
-// What the loader wrote before it made it read-only (PT_GNU_RELRO). Converted threads only read it, but as
-// private memory it would cost each of them a page of page tables and a mapping's descent.
+// True for data that the loader wrote before it became read-only (PT_GNU_RELRO). Converted threads only read
+// it, but as private memory it would cost each of them a page of page tables and the kernel's work on a
+// mapping.
 bool has_own_pages(const OwnMapping& mapping, PageMap& contents) noexcept {
   constexpr uint64_t kMost = uint64_t{4} << 20;
   if (mapping.is_shared || mapping.is_writable || mapping.is_executable || !mapping.is_readable) return false;
@@ -107,29 +108,29 @@ void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
   const bool is_common = is_common_file(mapping.name);
   const bool is_left = is_common && mapping.inode == list.left_inode;
   const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
-  // Files that are mapped read-only stay as they are; anonymous memory may become writable.
+  // Files that are mapped read-only stay as they are. Anonymous memory may become writable.
   const bool is_wanted =
       !mapping.is_shared && !is_special &&
       (mapping.is_writable || !mapping.inode || is_left || has_own_pages(mapping, list.contents));
   if (is_wanted && !is_too_large && list.count < kMaxMappings)
     list.entries[list.count++] = {mapping.low,    mapping.high, protection_of(mapping),
                                   !mapping.inode, is_stack,     is_left};
-  // Others' pages may lie where ours were, by calls that nobody saw.
+  // Other pages may lie where ours were, from calls that were not seen.
   if (!is_common && !is_too_large) common_state.hold.common.clear(mapping.low, mapping.high);
   if (is_stack) list.end_before_stack = list.last_end;
   list.last_end = mapping.high;
 }
 
-// Not memcpy: nothing of the C library's may be written between copying and mapping, its lazy binding
-// included.
+// Does not use memcpy: nothing of the C library may be written between copying and mapping, including its
+// lazy bindings.
 void copy_bytes(uint64_t to, uint64_t from, uint64_t bytes) noexcept {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
 
 constexpr char kNoRoom[] = "the kernel refuses to map it";
 
-// What of a range is copied at the last moment, as it changes until then: the stack that we are on, with the
-// frames of this file and those below. Empty in other ranges.
+// The part of a range that is copied last because it changes until then: the current stack with the frames of
+// this file and those below. Empty in other ranges.
 struct Window {
   uint64_t low, high;
   bool has(uint64_t address) const noexcept { return address >= low && address < high; }
@@ -143,8 +144,8 @@ Window used_now(uint64_t low, uint64_t high) noexcept {
   return {std::max(low, page_down(here) - kPageBytes), std::min(high, page_down(here) + kFrames)};
 }
 
-// Writes the window to the file and maps the file's pages over the range; in one piece, so that nothing is
-// pushed between the two on the stack that may lie there.
+// Writes the window to the file and maps the file's pages over the range. A single function, so that nothing
+// is pushed between the two on the stack that may lie there.
 bool write_and_map(Window window, const Private& range) noexcept {
   const struct {
     long file;
@@ -189,13 +190,13 @@ bool write_to_file(uint64_t low, uint64_t high) noexcept {
   return true;
 }
 
-// What lay there once may be in the file still: calls that nobody saw drop it from memory alone.
+// The file may still have earlier contents: calls that were not seen drop them from memory only.
 bool empty_in_file(uint64_t low, uint64_t high) noexcept {
   return raw_syscall(SYS_fallocate, common_state.hold.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                      static_cast<long>(low), static_cast<long>(high - low)) == 0;
 }
 
-// Copies the window into private memory that lies elsewhere, readable and writable, and moves that here.
+// Copies the window into readable and writable private memory elsewhere, and moves that here.
 long copy_and_move(uint64_t fresh, Window window, uint64_t low, uint64_t high) noexcept {
   uint64_t to = fresh + (window.low - low), from = window.low, bytes = window.high - window.low;
   register long flags asm("r10") = MREMAP_MAYMOVE | MREMAP_FIXED;
@@ -214,7 +215,7 @@ long copy_and_move(uint64_t fresh, Window window, uint64_t low, uint64_t high) n
   return result;
 }
 
-// The main stack grows no more as a mapping of a file, so all that it may have is mapped.
+// As a mapping of a file the main stack does not grow, so its whole room is mapped.
 Private with_room_to_grow(Private stack, uint64_t end_before) noexcept {
   rlimit limit{};
   raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, reinterpret_cast<long>(&limit));
@@ -227,10 +228,10 @@ Private with_room_to_grow(Private stack, uint64_t end_before) noexcept {
   return stack;
 }
 
-// Which pages of a file of common memory that was left have contents that nobody wrote since.
+// Finds the pages of a file of common memory that was left that have contents and were not written since.
 class LeftFile {
  public:
-  // -1: the program has closed it, and all may have some.
+  // -1: the program has closed it, and all pages may have contents.
   explicit LeftFile(int file) noexcept : file_(file) {}
 
   bool has_contents(uint64_t page) noexcept {
@@ -240,7 +241,7 @@ class LeftFile {
   }
 
  private:
-  // Nothing lies in [from_, begin_), and contents in [begin_, end_).
+  // [from_, begin_) has no contents, and [begin_, end_) has.
   void look_at(uint64_t page) noexcept {
     constexpr long kNowhere = static_cast<long>(kAddressSpaceBytes);
     const long begin = raw_syscall(SYS_lseek, file_, static_cast<long>(page), SEEK_DATA);
@@ -280,7 +281,7 @@ const char* move(const Private& range, PageMap& contents, LeftFile& left_file) n
   return nullptr;
 }
 
-// Of common memory that was left.
+// Moves common memory back that was left.
 bool move_back(const Private& range, PageMap& contents, LeftFile& file) noexcept {
   contents.forget();
   const uint64_t bytes = range.high - range.low;
@@ -301,12 +302,12 @@ bool move_back(const Private& range, PageMap& contents, LeftFile& file) noexcept
   return true;
 }
 
-// Of the file's mappings what is in use.
+// Adds the parts of the file's mappings that are in use.
 void add_left(void* argument, const OwnMapping& mapping) noexcept {
   auto& list = *static_cast<List*>(argument);
   const CommonHold& hold = common_state.hold;
   if (!is_common_file(mapping.name)) return;
-  // The tables may be a part of the same mapping; none of their pages is common.
+  // The tables may be part of the same mapping; none of their pages is common.
   for (uint64_t low = mapping.low; low < mapping.high;) {
     const uint64_t high = hold.common.run_end(low, mapping.high);
     if (hold.common.has(low) && list.count < kMaxMappings)

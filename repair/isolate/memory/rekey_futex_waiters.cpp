@@ -44,7 +44,7 @@ void rekey_futex_waiters(int file) noexcept {
   };
   if (count_tasks() == 1) return;
   look();
-  // Who was on the way into the kernel, with the old key, sleeps by now.
+  // A thread that was entering the kernel with the old key sleeps by now.
   const timespec moment{0, 50'000};
   raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&moment), 0);
   look();

@@ -52,7 +52,7 @@ bool take_reserved_at(uint64_t low, uint64_t high) noexcept {
 
 namespace {
 
-// The kernel has what was there, and zeros are mapped as everywhere in the reservation.
+// Gives the contents back to the kernel and maps zeros, as everywhere in the reservation.
 bool is_as_before(uint64_t low, uint64_t high) noexcept {
   if (!empty_file_pages(low, high)) return false;
   for (uint64_t from = low; from < high;) {

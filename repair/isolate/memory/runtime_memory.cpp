@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kPlain = PROT_READ | PROT_WRITE;
 
-// The runtime allocates in handlers, where a converted thread does not go home for it.
+// The runtime allocates in handlers, for which a converted thread does not come home.
 void* map_in_converted_thread(size_t bytes) noexcept {
   const uint64_t low = take_reserved(page_up(bytes));
   if (low) note_common(low, low + page_up(bytes), kPlain);
@@ -34,7 +34,7 @@ void unmap(void* at, size_t bytes) noexcept {
   common_munmap(at, bytes);
 }
 
-// As many as anybody asks for, and more.
+// More than are ever requested.
 constinit std::atomic<void*> emptied_pages[4];
 
 void* map_page_to_empty() noexcept {

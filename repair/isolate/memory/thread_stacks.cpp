@@ -15,26 +15,26 @@ namespace hpcrun {
 
 namespace {
 
-// No system has more threads at a time by its defaults (kernel.threads-max, vm.max_map_count).
+// No system has more threads at the same time by default (kernel.threads-max, vm.max_map_count).
 constexpr uint32_t kMostStacks = 1 << 16;
-// Those that are kept for the next threads, as many as the C library keeps of its own (stack_cache_size).
+// The limit of stacks kept for later threads, which is that of the C library's cache (stack_cache_size).
 constexpr uint64_t kMostIdleBytes = uint64_t{40} << 20;
-// Of threads that may be gone by now, so many are asked for at each creation.
+// The number of possibly ended threads that are checked at each creation.
 constexpr uint32_t kMostAsked = 8;
 
 enum class Use : uint32_t {
   None,  // the entry has no stack
   Idle,
-  Owned,  // somebody may join the thread
+  Owned,  // a thread may still join this one
   Left,
-  Changing,  // in somebody's hands for a moment
+  Changing,  // some thread works on the entry
 };
 
-constexpr int kNever = -1;  // the process is the child of one that was about to run it
+constexpr int kNever = -1;  // the process was forked when the thread was about to run it
 
 struct Entry : ThreadStack {
   std::atomic<Use> use{Use::None};
-  std::atomic<int> thread{0};  // 0: it has not begun to run, or kNever
+  std::atomic<int> thread{0};  // 0: not running yet, or kNever
 };
 
 std::atomic<Entry*> entries{nullptr};
@@ -61,7 +61,7 @@ bool change(Entry& entry, Use from, Use to) noexcept {
 
 bool is_gone(const Entry& entry) noexcept {
   const int thread = entry.thread.load(std::memory_order_acquire);
-  // Another thread of the program may have the number: then this one is asked for later.
+  // Another thread of the program may have the number; this stack is then checked again later.
   return thread && (thread == kNever || raw_syscall(SYS_tgkill, sys_getpid(), thread, 0) == -ESRCH);
 }
 
@@ -70,7 +70,7 @@ void unmap(Entry& entry) noexcept {
   entry.use.store(Use::None, std::memory_order_release);
 }
 
-// Kept for others, or not.
+// Keeps the stack for other threads, or frees it.
 void put_by(Entry& entry) noexcept {
   const uint64_t bytes = entry.high - entry.low;
   entry.thread = 0;
@@ -82,8 +82,8 @@ void put_by(Entry& entry) noexcept {
   }
 }
 
-// One at a time: whoever found a thread gone and is interrupted would take the stack, when others have put it
-// by, from the next thread that runs on it.
+// One caller at a time. A caller that found a thread ended and is interrupted could otherwise take the stack,
+// after others have reused it, from the next thread that runs on it.
 void collect(Entry* stacks, uint32_t count) noexcept {
   if (is_collecting.exchange(true, std::memory_order_acquire)) return;
   const uint32_t begin = count ? next_asked.load(std::memory_order_relaxed) % count : 0;

@@ -25,9 +25,9 @@ constexpr Scans kWidestScans = {{next_to_merge_widest<Stores::Own>, next_to_merg
                                  next_to_merge_widest<Stores::All>}};
 const Scans* scans = &kScans;
 ChangedLine changed_line = nullptr;
-uint64_t views = 0;        // where converted threads see common pages that they have for themselves
-uint64_t bases = 0;        // what these were when they were seen last
-uint64_t last_number = 0;  // of all processes, in memory that they have in common
+uint64_t views = 0;        // where converted threads access the common pages of their private ones
+uint64_t bases = 0;        // the last common contents that they have seen
+uint64_t last_number = 0;  // of all processes, in shared memory
 
 uint64_t page_of(uint64_t address) noexcept {
   return address & ~(kPageBytes - 1);
@@ -42,7 +42,7 @@ std::byte* at(uint64_t address) noexcept {
   return reinterpret_cast<std::byte*>(address);
 }
 
-// Of the bytes from `low` to `high`, which are of one line, those in which the page differs from its base.
+// Returns the bytes from `low` to `high`, within one line, in which the page differs from its base.
 uint64_t changed_in_line(const std::byte* page, const std::byte* base, size_t low, size_t high) noexcept {
   uint64_t changed = 0;
   for (size_t at = low; at < high; at += kBlockBytes) {
@@ -53,7 +53,7 @@ uint64_t changed_in_line(const std::byte* page, const std::byte* base, size_t lo
   return changed;
 }
 
-// To be called before they are merged.
+// Must be called before they are merged.
 void tell_changed(uint64_t page, uint64_t base, size_t low, size_t high) noexcept {
   if (!changed_line) [[likely]]
     return;
@@ -74,7 +74,7 @@ void map_nothing(uint64_t address) noexcept {
   map(address, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-// The common page, which other processes access at any time.
+// The common page, which other processes may access at any time.
 struct CommonView {
   std::byte* view;
 
@@ -90,7 +90,7 @@ struct CommonView {
 
 }  // namespace
 
-// Handlers leave the pages alone meanwhile.
+// Handlers leave the pages alone while one lives.
 class PrivatePages::Busy {
  public:
   explicit Busy(PrivatePages& pages) noexcept : pages_(pages), before_(pages.busy_) { set(true); }
@@ -98,7 +98,7 @@ class PrivatePages::Busy {
     set(before_);
     if (!before_) done_with(pages_);
   }
-  // What handlers put off.
+  // Does what handlers deferred.
   static void done_with(PrivatePages& pages) noexcept {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (!pages.done_) [[likely]]
@@ -159,7 +159,7 @@ void PrivatePages::begin(uint32_t place) noexcept {
 
 bool PrivatePages::isolate(uint64_t address) noexcept {
   if (holds(address)) return true;
-  // Stacks of a program's own making, on which the thread is, and what it keeps there.
+  // A stack that the program allocated, on which the thread runs, must not be private.
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   constexpr uint64_t kStackBytes = 64 * 1024;
   const bool is_near = address < here + kStackBytes && here < address + kStackBytes;
@@ -201,14 +201,14 @@ uint32_t PrivatePages::merge_page(uint32_t place, Stores stores) noexcept {
   }
 }
 
-// Those of a page that it had before, or of one that it has no more.
+// Returns the index of the page's cost, or else the entry of a page that the thread no longer has.
 uint32_t PrivatePages::cost_of(uint64_t page) noexcept {
   uint32_t free = 0;
   for (uint32_t cost = 0; cost < kMaxPrivatePages; ++cost) {
     if (costs_[cost].page == page) return cost;
     if (costs_[free].page && !costs_[cost].page) free = cost;
   }
-  while (costs_[free].page && holds(costs_[free].page)) ++free;  // fewer than kMaxPrivatePages are held
+  while (costs_[free].page && holds(costs_[free].page)) ++free;  // fewer than kMaxPrivatePages are in use
   set(costs_[free].page, page);
   set(costs_[free].ticks, uint64_t{0});
   return free;
@@ -307,7 +307,8 @@ void PrivatePages::merge_around(uint64_t address, size_t bytes, Commit all, Stor
     refresh(address, bytes);
 }
 
-// Left busy, for handlers: they must not commit, nor change what is private, nor give the thread back.
+// Leaves the object busy for handlers: they must not commit, change what is private, or bring the thread
+// home.
 uint64_t PrivatePages::open_view(uint64_t address, size_t bytes, Commit before) noexcept {
   has_view_ = true;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -344,13 +345,13 @@ void PrivatePages::take_back() noexcept {
 }
 
 void PrivatePages::share(uint64_t address) noexcept {
-  const Busy busy(*this);  // nobody gives the thread back from here on
+  const Busy busy(*this);  // from here on the thread does not come home
   const uint32_t place = find(address);
   if (place == count_) return;
   const uint64_t page = pages_[place].address;
   const uint32_t slot = pages_[place].slot;
   __atomic_store_n(&merged_, merged_ + merge_page(place, Stores::All), __ATOMIC_RELAXED);
-  // Replacing one mapping by another takes no memory that a refusal could be about.
+  // Replacing one mapping by another takes no memory, so it cannot fail for lack of it.
   map(page, PROT_READ | PROT_WRITE, MAP_SHARED, common_file, page);
   map_nothing(view_of(slot));
   map_nothing(base_of(slot));
@@ -363,7 +364,7 @@ void PrivatePages::keep_only(const uint64_t* pages, uint32_t count) noexcept {
     const uint64_t page = pages_[place].address;
     uint32_t i = 0;
     while (i < count && pages[i] != page) ++i;
-    if (i == count) share(page);  // the last one comes in its place, which was looked at
+    if (i == count) share(page);  // the last one, already checked, takes its place
   }
   for (uint32_t place = aside_count_; place-- > 0;) {
     uint32_t i = 0;
@@ -373,7 +374,7 @@ void PrivatePages::keep_only(const uint64_t* pages, uint32_t count) noexcept {
 }
 
 void PrivatePages::leave() noexcept {
-  // The access of a view may have failed: then nobody closes it.
+  // The access through a view may have faulted, and the view is then not closed.
   if (has_view_) has_view_ = busy_ = false;
   done_ = nullptr;
   commit();

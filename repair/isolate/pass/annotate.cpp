@@ -1,6 +1,6 @@
-// The pass of `prof cc`: marks the regions of code in which memory has to be as it is (regions.h; TMI,
-// section 3.4.2), as a plugin of clang 14. It runs after all optimizations, so that these see the program as
-// it was written, and nothing that they added is missed.
+// The pass of `prof cc`: annotates the regions of code in which memory must be as it is (regions.h; TMI,
+// section 3.4.2), as a plugin of clang 14. It runs after all optimizations. They work on the unannotated
+// program, and nothing that they add is missed.
 
 #include "repair/isolate/pass/regions.h"
 
@@ -28,18 +28,18 @@ using namespace llvm;
 
 namespace {
 
-// Programs that are annotated wrongly must fail the tests that those annotated rightly pass.
+// Incorrectly annotated programs must fail the tests that correctly annotated ones pass.
 enum class LeftOut { Nothing, Commits, Accesses };
 cl::opt<LeftOut> left_out("prof-regions-leave-out", cl::Hidden, cl::init(LeftOut::Nothing),
                           cl::values(clEnumValN(LeftOut::Commits, "commits", "for tests of prof alone"),
                                      clEnumValN(LeftOut::Accesses, "accesses", "for tests of prof alone")));
 
-// What an instruction is to have around it.
+// The calls that an instruction needs around it.
 struct Region {
   enum Kind { Access, Barrier, Share, ShareAll, Common };
   Kind kind;
-  unsigned flags = 0;            // Access, Barrier: where it commits
-  unsigned operand = 0;          // Access, Share: the pointer
+  unsigned flags = 0;            // Access, Barrier: when it commits
+  unsigned operand = 0;          // Access, Share: the pointer operand
   const Value* bytes = nullptr;  // Share
   Instruction* instruction = nullptr;
 };
@@ -54,8 +54,8 @@ unsigned flags_of(AtomicOrdering order) {
   return order == AtomicOrdering::SequentiallyConsistent ? kBoth : flags;
 }
 
-// Assembly that works on no memory: with a memory clobber it is a barrier. In lower case, words parted by one
-// space.
+// For assembly that accesses no memory, which with a memory clobber is a barrier. Returns its text in lower
+// case with words separated by single spaces.
 std::string words_of(StringRef assembly) {
   std::string words;
   for (const char c : assembly) {
@@ -114,7 +114,7 @@ MaybeRegion region_of_intrinsic(const IntrinsicInst& call) {
     case Intrinsic::x86_sse2_lfence:
     case Intrinsic::x86_sse_sfence:
       return Region{Region::Barrier, kBoth};
-    case Intrinsic::x86_xbegin:  // what follows is seen by others at once
+    case Intrinsic::x86_xbegin:  // what follows takes effect at once for other threads
       return Region{Region::ShareAll};
     default:
       break;
@@ -125,8 +125,8 @@ MaybeRegion region_of_intrinsic(const IntrinsicInst& call) {
   return None;
 }
 
-// Variables whose address stays in their function are no business of other threads. (LLVM's own analysis
-// counts volatile accesses as leaks.)
+// Variables whose address does not leave their function do not concern other threads. (LLVM's own analysis
+// counts volatile accesses as escapes.)
 class OwnVariables {
  public:
   bool has(const Value* pointer) {
@@ -201,7 +201,7 @@ MaybeRegion region_of_access(const Instruction& instruction, const AccessOf& acc
   const bool is_atomic = access.order != AtomicOrdering::NotAtomic && access.scope != SyncScope::SingleThread;
   const Value* const pointer = instruction.getOperand(access.operand);
   if (!(is_atomic || access.is_volatile) || own.has(pointer)) return None;
-  // Relative to a segment: there is no address to ask for.
+  // Relative to a segment: there is no address to pass.
   if (pointer->getType()->getPointerAddressSpace() != 0) return Region{Region::Common};
   unsigned flags = is_atomic ? flags_of(access.order) : 0;
   if (access.is_volatile && access.stores) flags |= kProfCommitBefore;
@@ -225,7 +225,7 @@ MaybeRegion region_of(const Instruction& instruction, OwnVariables& own) {
   return callee && callee->isDeclaration() ? region_of_call(*call, *callee) : None;
 }
 
-// Puts the calls into a module.
+// Adds the calls to a module.
 class Annotator {
  public:
   explicit Annotator(Module& module)
@@ -283,7 +283,7 @@ class Annotator {
     }
   }
 
-  // One copy of the instruction for programs on their own, and one that works on common memory.
+  // Emits the instruction twice: for programs without isolation, and on common memory.
   void surround_access(Instruction& instruction, const Region& region) {
     Value* const pointer = instruction.getOperand(region.operand);
     const DataLayout& layout = module_.getDataLayout();
@@ -358,7 +358,8 @@ class Annotator {
             .Default(FunctionType::get(nothing_, false));
     Function* const function = Function::Create(type, GlobalValue::ExternalWeakLinkage, name, module_);
     function->setCallingConv(CallingConv::PreserveMost);
-    // By the global offset table alone: a linker that finds another reference in a program takes 0 for good.
+    // Only through the global offset table: a linker that finds another reference in a program resolves it to
+    // 0 permanently.
     function->addFnAttr(Attribute::NonLazyBind);
     function->addFnAttr(Attribute::NoUnwind);
     function->addFnAttr(Attribute::Cold);
@@ -406,7 +407,7 @@ struct Annotate : PassInfoMixin<Annotate> {
     add_note(module);
     return PreservedAnalyses::none();
   }
-  static bool isRequired() { return true; }  // without optimization as well
+  static bool isRequired() { return true; }  // also without optimization
 };
 
 }  // namespace

@@ -86,7 +86,7 @@ inline auto committed(Call call) {
 // For calls with a time limit: the time at which they began is kept, in case they have to be made again.
 template <typename Call>
 inline auto committed_until(Call call) {
-  const TimedWait before = timed_wait;  // nonzero if a handler interrupted a timed call
+  const TimedWait before = timed_wait;  // of a call that this handler interrupted
   timed_wait = {monotonic_ns(), reinterpret_cast<uint64_t>(__builtin_frame_address(0))};
   const auto result = committed<Tells::Both>(call);
   timed_wait = before;

@@ -1,6 +1,6 @@
-// A process that forks has private memory, as its child has: around every way to fork. The C library's own
-// calls that fork inside, such as daemon() and forkpty(), run the handlers of pthread_atfork() and are met by
-// these; vfork() and posix_spawn() leave the memory to the parent, and need nothing.
+// A process that forks has private memory, like its child. This intercepts every way to fork. The C library's
+// own calls that fork internally, such as daemon() and forkpty(), run the handlers of pthread_atfork() and
+// are covered by these. vfork() and posix_spawn() use the parent's memory, and need nothing.
 
 #include <pthread.h>
 #include <sched.h>
@@ -23,8 +23,8 @@ HPCRUN_STAND_BEFORE(clone);
 
 namespace {
 
-// Ours are the first that are registered, so that memory is left last of all and first in the child, when
-// the handlers of others that run before and after use it; by no library, so that they stay until the end.
+// Our handlers are registered first, so that memory is left last of all before the fork and first in the
+// child, and the handlers of others find it usable. They belong to no library, so they stay until the end.
 void register_ours() noexcept {
   static std::atomic<bool> is_registered{false};
   if (is_registered.exchange(true)) return;
@@ -37,13 +37,13 @@ __attribute__((constructor(102))) void start() noexcept {
 
 }  // namespace
 
-// pthread_atfork() is in every library, and calls this.
+// pthread_atfork() is part of every library, and calls this.
 HPCRUN_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) {
   register_ours();
   return HPCRUN_BEHIND(__register_atfork)(prepare, parent, child, library);
 }
 
-// Before the handlers of others take locks; calls that fork inside begin with ours, which are the last.
+// Runs before the handlers of others take locks. For calls that fork internally, our handlers run last.
 HPCRUN_STAND_BEFORE(fork);
 HPCRUN_EXPORT pid_t fork() noexcept {
   fork_begins();
@@ -84,7 +84,7 @@ HPCRUN_EXPORT int clone(int (*function)(void*), void* stack, int flags, void* ar
   if (flags & CLONE_VM)
     return HPCRUN_BEHIND(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
   before_fork();
-  Beginning beginning{function, argument};  // of which the child has a copy at the same address
+  Beginning beginning{function, argument};  // the child has a copy of it at the same address
   const int child = HPCRUN_BEHIND(clone)(begin_child, stack, flags, &beginning, more[0], more[1], more[2]);
   after_fork_in_parent();
   return child;

@@ -1,6 +1,6 @@
-// In front of the program's allocator (second_allocator.h): a block that one thread releases is another's
-// next, without a lock of the program's between. What was written there reaches common memory before it is
-// released, and what others wrote before is seen when it is had.
+// Interposes on the program's allocator (second_allocator.h). A block that one thread releases may be reused
+// by another thread, without a lock of the program in between. What was written there reaches common memory
+// before it is released, and what others wrote before is visible when it is allocated.
 
 #include <errno.h>
 #include <malloc.h>
@@ -16,12 +16,12 @@ using namespace hpcrun;
 
 namespace {
 
-// A call of an allocator: `own` is the program's, `fresh` the same of the second one, or of whichever the
-// block is of. What of it is told to threads is committed.
+// A call of an allocator. `own` calls the program's, `fresh` the second one, or the one that owns the block.
+// Commits what the call synchronises.
 template <Tells tells, typename Own, typename Fresh>
 [[gnu::noinline]] auto call_followed(Own own, Fresh fresh) noexcept -> decltype(own()) {
   if (heap.load(std::memory_order_relaxed) == Heap::Followed) {
-    const CallOfFirst call;  // before it is looked again
+    const CallOfFirst call;  // before the second check
     if (heap.load(std::memory_order_relaxed) == Heap::Followed) return own();
   }
   if (heap.load(std::memory_order_relaxed) == Heap::Common) return committed<tells>(own);
@@ -37,8 +37,8 @@ inline auto call_heap(Own own, Fresh fresh) noexcept -> decltype(own()) {
 
 }  // namespace
 
-// HPCRUN_HAS_BY(own name, result, name, parameters, arguments): calls after which a block is had. The C
-// library has the same functions by other names, which allocators of a program's own call.
+// HPCRUN_HAS_BY(own name, result, name, parameters, arguments): calls that allocate a block. The C library
+// has the same functions under other names, which a program's own allocators call.
 #define HPCRUN_HAS_BY(own_name, result, name, parameters, arguments)                           \
   HPCRUN_STAND_BEFORE(own_name);                                                               \
   HPCRUN_EXPORT result own_name parameters noexcept {                                          \
@@ -105,7 +105,7 @@ HPCRUN_EXPORT size_t malloc_usable_size(void* at) noexcept {
   return is_earlier(at) ? bytes_of_earlier(at) : second.malloc_usable_size(at);
 }
 
-// Of allocators that lack these two the C library's own would be met, whose blocks others cannot release.
+// For allocators without these two, the call would reach the C library's, whose blocks they cannot release.
 
 HPCRUN_EXPORT void* reallocarray(void* at, size_t count, size_t each) noexcept {
   size_t bytes;
@@ -120,7 +120,7 @@ HPCRUN_EXPORT void* pvalloc(size_t bytes) noexcept {
   return nullptr;
 }
 
-// The C library goes through what it keeps in blocks here: at home alone.
+// The C library scans what it keeps in blocks here: only at home.
 
 #define HPCRUN_LOOKS(result, name, parameters, arguments) \
   HPCRUN_STAND_BEFORE(name);                              \

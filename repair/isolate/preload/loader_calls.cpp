@@ -1,5 +1,5 @@
-// A library that is loaded with RTLD_DEEPBIND, and what it loads, calls the C library's free() behind the
-// back of any allocator that is preloaded, and crashes the program: PHP's do. The flag is left out.
+// A library that is loaded with RTLD_DEEPBIND, and its dependencies, bypass any preloaded allocator and call
+// the C library's free(), which crashes the program, as PHP's libraries do. This removes the flag.
 
 #include <dlfcn.h>
 
@@ -20,7 +20,7 @@ int without_own_scope(int mode) noexcept {
 
 }  // namespace
 
-// The C library looks at its return address to know for whom it loads.
+// The C library uses its return address to determine the caller's namespace.
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
   return HPCRUN_BEHIND(dlopen)(name, without_own_scope(mode));
 }

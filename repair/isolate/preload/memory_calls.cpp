@@ -1,5 +1,5 @@
-// In front of the calls by which programs and their libraries map memory: what they get is common where the
-// memory of the process is (common_calls.h).
+// Interposes on the calls by which programs and their libraries map memory. Their memory becomes common if
+// the process's memory is (common_calls.h).
 
 #include <errno.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ using namespace hpcrun;
 
 namespace {
 
-// What a system call returned, as the C library says it.
+// Converts a system call's result to the C library's convention.
 long told(long result) noexcept {
   if (result >= 0 || result <= -4096) return result;
   errno = static_cast<int>(-result);
@@ -31,15 +31,15 @@ void* place(long result) noexcept {
   return reinterpret_cast<void*>(told(result));
 }
 
-// What is in every process of the program without a system call, whoever of them asks for it.
+// True for memory that every process of the program has without a system call, whichever of them maps it.
 bool is_plain(void* at, int protection, int flags) noexcept {
   return !at && protection == (PROT_READ | PROT_WRITE) &&
          (flags & ~MAP_NORESERVE) == (MAP_PRIVATE | MAP_ANONYMOUS);
 }
 
-// A change of the address space is made at home, and while no other thread is elsewhere where it takes
-// something away: converted threads have what there was. What is added to it a converted thread does not
-// have, and comes home for.
+// A change of the address space is made at home. If it removes something, no other thread may be converted
+// meanwhile, because converted threads still have what was there. A converted thread does not have what is
+// added, and comes home for that.
 class Change {
  public:
   Change(void* at, size_t bytes, bool takes_away) noexcept
@@ -66,14 +66,15 @@ HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes
                                                           int file, off64_t offset);
 
 HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
-  if (is_loading_second_allocator()) return 0;  // its addresses are to be nobody else's
+  if (is_loading_second_allocator()) return 0;  // its addresses must not be used otherwise
   const Change change(at, bytes, true);
   return static_cast<int>(told(common_munmap(at, bytes)));
 }
 
 namespace {
 
-// Who may do less there is to be stopped there, in converted threads as well, as Java stops its threads.
+// Code that may do less with a page must be stopped there, in converted threads as well, as Java stops its
+// threads.
 class ChangedProtection {
  public:
   ChangedProtection(void* at, size_t bytes, int protection) noexcept
@@ -143,8 +144,8 @@ HPCRUN_EXPORT int brk(void* to) {
   return result;
 }
 
-// The kernel counts the reservation to the address space, and its private mapping to the data, so there is
-// none from the first such limit on; a stack that lies in a mapping does not grow by its limit alone.
+// The kernel counts the reservation as address space, and its private mapping as data. There is none from the
+// first such limit on. A stack that lies in a mapping does not grow just because its limit does.
 namespace {
 
 void before_limit(int resource, const rlimit* limit) noexcept {

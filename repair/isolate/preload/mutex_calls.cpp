@@ -1,5 +1,5 @@
-// libhpcrun-isolate.so: in front of mutexes and conditions, which commit as all calls of sync_calls.cpp do,
-// but for those that one thread alone takes (lock_users.h).
+// libhpcrun-isolate.so: interposes on mutexes and conditions. They commit like all calls of sync_calls.cpp,
+// except for mutexes that only one thread takes (lock_users.h).
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +15,7 @@ using namespace hpcrun;
 
 namespace {
 
-// EOWNERDEAD: the thread has it, after one that ended with it. thrd_success is 0 as well.
+// True if the thread got the mutex. EOWNERDEAD: the previous owner ended with it. thrd_success is 0 as well.
 bool has_got(int result) noexcept {
   return result == 0 || result == EOWNERDEAD;
 }
@@ -28,7 +28,7 @@ int locked(const void* mutex, Call call) noexcept {
   return result;
 }
 
-// As it returns, and where it is cancelled, the thread has the mutex again, which others had meanwhile.
+// When the call returns, or is cancelled, the thread has the mutex again, which others had meanwhile.
 template <typename Call>
 int waited(const void* mutex, Call call) {
   const auto meet_again = [mutex] {
@@ -46,8 +46,8 @@ int waited(const void* mutex, Call call) {
 
 }  // namespace
 
-// A process that never had a second thread has nobody to tell: it goes on by a jump, for which what is to be
-// told lies apart.
+// A process that never had a second thread has no thread to synchronise with. It continues with a jump; the
+// committing code is a separate function.
 #define HPCRUN_LOCK(name, parameters, arguments, ...)                              \
   HPCRUN_STAND_BEFORE(name);                                                       \
   [[gnu::noinline]] static int name##_among_others parameters __VA_ARGS__ {        \
@@ -109,7 +109,7 @@ HPCRUN_CONDITION(pthread_cond_clockwait,
 HPCRUN_CONDITION(cnd_wait, (cnd_t * object, mtx_t* mutex), (object, mutex));
 HPCRUN_CONDITION(cnd_timedwait, (cnd_t * object, mtx_t* mutex, const timespec* until),
                  (object, mutex, until));
-// For the library in front of this one: who is behind us.
+// For the library that interposes before this one: returns the next function.
 HPCRUN_EXPORT const void* hpcrun_isolate_behind(const char* name) noexcept {
   void* const found = dlsym(RTLD_NEXT, name);  // from here: no jump
   if (!found) dlerror();

@@ -1,6 +1,6 @@
-// C++'s operators new and delete are the C++ library's, which calls malloc() and free(): those of the
-// allocator would pass by all that stands in front of these, ours and what tells the runtime of allocations.
-// (Where memory is not followed, they are what they were without the allocator.)
+// C++'s operators new and delete are those of the C++ library, which call malloc() and free(). An allocator's
+// own operators would bypass all functions that interpose on these, ours and those that report allocations to
+// the runtime. (If memory is not tracked, they are what they would be without the allocator.)
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Sizes, alignments, addresses: three words hold all that any of them takes.
+// Sizes, alignments, addresses: any operator takes at most three words.
 using Operator = void*(uintptr_t, uintptr_t, uintptr_t);
 
 struct OperatorBehind {
@@ -30,17 +30,17 @@ struct OperatorBehind {
     return look_up();
   }
 
-  // Allocators' operators have no version.
+  // An allocator's operators have no version.
   [[gnu::noinline, gnu::cold]] Operator* look_up() noexcept {
     void* found = dlvsym(RTLD_NEXT, name, version);
     if (!found) found = dlsym(RTLD_NEXT, name);
-    if (!found) dlerror();  // the program must not find our failure
+    if (!found) dlerror();  // the program must not receive our failure
     function.store(found ? reinterpret_cast<Operator*>(found) : substitute, std::memory_order_relaxed);
     return function.load(std::memory_order_relaxed);
   }
 };
 
-// Where a program loads C++ later than its start, and where nobody finds it. They cannot throw.
+// For programs that load C++ after their start, and if no operator is found. They cannot throw.
 [[gnu::cold]] void* try_aligned(uintptr_t bytes, uintptr_t align, uintptr_t) {
   return align > 16 ? aligned_alloc(align, bytes ? bytes : 1) : malloc(bytes ? bytes : 1);
 }
@@ -62,7 +62,7 @@ struct OperatorBehind {
 
 }  // namespace
 
-// No frame of ours is in the calling context of an allocation.
+// The calling context of an allocation must not contain our frames.
 #define HPCRUN_OPERATOR(symbol, version, substitute)                                          \
   static constinit OperatorBehind hpcrun_behind_##symbol{#symbol, version, substitute};       \
   __attribute__((constructor(101))) static void hpcrun_find_##symbol() noexcept {             \

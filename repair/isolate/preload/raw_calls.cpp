@@ -1,4 +1,4 @@
-// syscall(): the calls of the kernel that programs make by their numbers.
+// syscall(): system calls that programs make by number.
 
 #include <linux/sched.h>
 #include <sched.h>
@@ -21,7 +21,7 @@ long call_behind(long number, const long* a) noexcept {
   return HPCRUN_BEHIND(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-// std::atomic::wait(), Rust's locks, and whatever else asks the kernel itself
+// For std::atomic::wait(), Rust's locks, and other code that makes system calls itself.
 long call_committed(long number, long a, long b, long c, long d, long e, long f) noexcept {
   const MeetsOthers meets;
   if (number == SYS_futex) {
@@ -42,8 +42,8 @@ long call_fork(long number, long a, long b, long c, long d, long e, long f) noex
 
 enum class Makes { No, Fork, ForkElsewhere, Other };
 
-// What comes of a call: a child with memory of its own, on a stack that is given or a copy of this one, or
-// with this memory.
+// What a call creates: a child with memory of its own, on a given stack or a copy of this one, or with this
+// memory.
 Makes made_by(long number, long a, long b) noexcept {
   switch (number) {
     case SYS_fork:
@@ -64,7 +64,7 @@ Makes made_by(long number, long a, long b) noexcept {
 
 }  // namespace
 
-// The function that is to answer syscall(). Called by the entry below, with its arguments.
+// Returns the function that handles syscall(). Called by the entry below, with its arguments.
 extern "C" __attribute__((used)) Syscall* hpcrun_isolate_before_syscall(long number, long a,
                                                                         long b) noexcept {
   switch (made_by(number, a, b)) {
@@ -82,5 +82,5 @@ extern "C" __attribute__((used)) Syscall* hpcrun_isolate_before_syscall(long num
   return reinterpret_cast<Syscall*>(HPCRUN_BEHIND(syscall));
 }
 
-// No frame of ours lies below a system call that returns twice on one stack, or on another.
+// A system call that returns twice on one stack, or on another one, must not have our frames below it.
 HPCRUN_CHOSEN_ENTRY(syscall, hpcrun_isolate_before_syscall);

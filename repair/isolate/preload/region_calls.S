@@ -1,8 +1,9 @@
-// The functions of repair/isolate/pass/regions.h. As LLVM's preserve_most calls have it, all general registers
-// but r11 are the caller's, and rax where it is no result. In threads without private pages they end here.
+// The functions of repair/isolate/pass/regions.h. As in LLVM's preserve_most convention they preserve all
+// general registers except r11, and rax if it holds no result. In threads without private pages they end
+// here.
 //
-// Regions are counted (open_regions) from before it is looked at what the thread has until after the last thing
-// that is done for them: a handler that comes in between must find them.
+// Regions are counted (open_regions) from before the check of what the thread has until after the last thing
+// that is done for them. A handler in between must find the count.
 
   .macro count_region instruction
   movq _ZN6hpcrun12open_regionsE@gottpoff(%rip), %r11

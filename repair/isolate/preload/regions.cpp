@@ -1,5 +1,5 @@
-// What annotated code calls where it works atomically (repair/isolate/pass/regions.h), in threads that have
-// private pages, or had as the call began: region_calls.S stands before these functions.
+// What annotated code calls around atomic operations (repair/isolate/pass/regions.h), in threads that have
+// private pages, or had some when the call began. region_calls.S calls these functions.
 
 #include "repair/isolate/pass/regions.h"
 
@@ -21,7 +21,7 @@ extern "C" {
 void* hpcrun_atomic_begin(void* address, size_t bytes, unsigned flags) noexcept {
   PrivatePages* const pages = own_pages;
   if (!pages || !pages->count()) return address;
-  // Nothing to commit, nor to see: the end finds no view.
+  // Nothing to commit or fetch: the end finds no view.
   if (!flags && !pages->reaches(reinterpret_cast<uint64_t>(address), bytes)) return address;
   return reinterpret_cast<void*>(
       pages->open_view(reinterpret_cast<uint64_t>(address), bytes, commit_where(flags, kProfCommitBefore)));
@@ -45,7 +45,7 @@ void hpcrun_share(void* address, size_t bytes) noexcept {
   if (bytes > 0) keep_common(static_cast<char*>(address) + bytes - 1);
 }
 
-// Where regions lie within each other, as those of a handler that interrupted one do, the outermost counts.
+// In nested regions, as in a handler that interrupted one, the outermost counts.
 void hpcrun_region_begin() noexcept {
   if (own_pages) own_pages->set_aside();
 }

@@ -36,7 +36,7 @@ constexpr char kSizeless[] = "the program's allocator does not say how large a b
 constinit char library[4096] = {};  // its path
 constinit std::atomic<int> loading_thread{0};
 
-// Smaller blocks are not worth the calls of the kernel, for which all threads may have to come home.
+// Smaller blocks are not worth the system calls, for which all threads may have to come home.
 constexpr size_t kLeastGivenBack = 128 * 1024;
 
 void* base_of(void* function) noexcept {
@@ -66,7 +66,7 @@ bool is_whole(const SecondAllocator& all) noexcept {
          all.memalign && all.valloc && all.malloc_usable_size;
 }
 
-// Memory that it takes by moving the break would lie among blocks of the first one.
+// Memory from the break would lie among blocks of the first allocator.
 void have_it_map_all_memory(void* handle) noexcept {
   auto* const control = find<int(const char*, void*, size_t*, void*, size_t)>(handle, "mallctl");
   if (!control) return;
@@ -84,7 +84,7 @@ bool load() noexcept {
     have_it_map_all_memory(handle);
     second = found;
   } else {
-    dlerror();  // the program must not find our failure
+    dlerror();  // the program must not receive our failure
   }
   loading_thread.store(0);
   return is_found;

@@ -32,9 +32,9 @@ constexpr char kForked[] = "the process has forked";
 
 std::atomic<const char*> refusal{kNotYet};
 std::atomic<bool> was_common{false};
-std::atomic<int> process{0};  // whose memory it is: the child of a vfork has its parent's
+std::atomic<int> process{0};  // the owner of the memory: a vfork child shares its parent's
 
-// The runtime keeps it from being closed by the program, in the place of the one before.
+// The runtime prevents the program from closing it. It replaces the previous one.
 void keep_from_program(int descriptor) noexcept {
   static int kept = -1;
   if (!hpcrun_keep_descriptor) return;
@@ -51,7 +51,7 @@ void become_common() noexcept {
   keep_from_program(common_memory_file());
 }
 
-// Private as ever, until a page is asked for.
+// Memory stays private until a page is requested.
 void await_isolation() noexcept {
   refusal.store(await_common() ? nullptr : why_not_common());
 }
@@ -61,13 +61,13 @@ bool is_isolation_awaited() noexcept {
   return value && strcmp(value, kIsolateWhenAsked) == 0;
 }
 
-// The runtime's memory, of which it has its own book, and ours.
+// The runtime's memory, which it manages itself, and ours.
 void use_common_memory() noexcept {
   set_memory_source(&common_memory_source());
   if (hpcrun_set_memory_source) hpcrun_set_memory_source(&common_memory_source());
 }
 
-// From the controller's thread.
+// Called by the controller's thread.
 void note_common() noexcept {
   refusal.store(nullptr);
   was_common.store(true);
@@ -118,7 +118,7 @@ void before_thread() noexcept {
 namespace {
 
 void have_private_memory() noexcept {
-  // The kernel's call is dispatched to the session if this is in vain, and fails there.
+  // If this fails, the system call is dispatched to the session and fails there.
   if (!end_isolation_for_fork()) return;
   if (common_memory_file() >= 0) refusal.store(kForked);
   if (!leave_common()) end_unforked();
@@ -146,10 +146,10 @@ void after_fork_in_parent() noexcept {
 
 void before_limit_of_memory() noexcept {
   if ((!is_converted() && process.load() != sys_getpid()) || refusal.load() == kLimited) return;
-  have_private_memory();  // nobody is a converted thread
+  have_private_memory();  // no thread is converted
   if (hpcrun_set_aside_less) hpcrun_set_aside_less();
-  // A thread of ours may be on its way out, on a busy machine for long. With others of the program's the
-  // memory stays as it was left.
+  // Our own thread may still be ending, for a long time on a busy machine. If the program has other threads,
+  // the memory stays as it was left.
   constexpr int kTries = 50, kPatience = 5'000;
   for (int tries = 0; tries < kTries || (tries < kPatience && !has_other_threads()); ++tries) {
     if (!end_common()) end_unforked();

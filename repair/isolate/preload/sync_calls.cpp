@@ -1,13 +1,13 @@
-// libhpcrun-isolate.so: in front of all calls by which threads tell each other that memory was written. In a
-// converted thread each commits the private pages: before it tells others, and after it was told (TMI,
-// section 3.3; C++, [intro.races]). What is between two such calls is nobody else's business in a program
-// without data races.
+// libhpcrun-isolate.so: interposes on all calls by which threads synchronise. In a converted thread each
+// commits the private pages: the thread's stores before the call publishes them, and those of others after it
+// (TMI, section 3.3; C++, [intro.races]). In a program without data races, other threads do not access the
+// data between two such calls.
 //
-// What they work on - a mutex, a semaphore, the word of a futex - is the same for all threads at any time:
-// where it lies on a private page, that page is common from the converted thread's first call on.
+// The object of such a call (a mutex, a semaphore, a futex word) must be the same for all threads at any
+// time. If it lies on a private page, that page becomes common at the converted thread's first call.
 //
-// Where it is not certain that a call tells nobody anything it is here: a commit costs less than a system
-// call, and nothing in threads that are no converted threads.
+// A call is listed here unless it certainly does not synchronise. A commit costs less than a system call, and
+// nothing in threads that are not converted.
 
 #include <mqueue.h>
 #include <poll.h>
@@ -62,7 +62,7 @@ HPCRUN_OBJECT(Us, int, sem_clockwait, (sem_t * object, clockid_t clock, const ti
 HPCRUN_OBJECT(Us, int, sem_getvalue, (sem_t * object, int* value), (object, value), noexcept);
 HPCRUN_OBJECT(Others, int, sem_post, (sem_t * object), (object), noexcept);
 
-// What is done once has to be seen by whoever finds that it was done.
+// What is done once must be visible to each thread that finds it done.
 namespace {
 
 using Once = void (*)();
@@ -76,7 +76,7 @@ void do_once() {
 template <typename Call>
 auto doing_once(void* flag, Once what, Call call) {
   keep_common(flag);
-  const Once before = once;  // of a call that a handler interrupted
+  const Once before = once;  // of a call that this handler interrupted
   once = what;
   const auto restore = [=] { once = before; };
   if constexpr (std::is_void_v<decltype(call())>) {
@@ -128,7 +128,7 @@ HPCRUN_WAITS(int, sigtimedwait, (const sigset_t* signals, siginfo_t* info, const
 HPCRUN_TELLS(Both, int, sigsuspend, (const sigset_t* signals), (signals));
 HPCRUN_TELLS(Both, int, pause, (), ());
 
-// Time, and turns: who looks at memory again and again lets others go on meanwhile.
+// Time and yielding: a thread that polls memory lets others run meanwhile.
 HPCRUN_TELLS(Both, int, sched_yield, (), (), noexcept);
 HPCRUN_TELLS(Both, void, thrd_yield, (), ());
 HPCRUN_WAITS(unsigned, sleep, (unsigned seconds), (seconds));
@@ -182,7 +182,7 @@ HPCRUN_WAITS(int, epoll_pwait, (int set, epoll_event* events, int count, int ms,
 HPCRUN_TELLS(Both, int, eventfd_read, (int file, eventfd_t* value), (file, value));
 HPCRUN_TELLS(Both, int, eventfd_write, (int file, eventfd_t value), (file, value));
 
-// As programs call them that were compiled with _FORTIFY_SOURCE
+// As called by programs that were compiled with _FORTIFY_SOURCE.
 extern "C" {
 ssize_t __read_chk(int file, void* data, size_t bytes, size_t room);
 ssize_t __pread_chk(int file, void* data, size_t bytes, off_t offset, size_t room);

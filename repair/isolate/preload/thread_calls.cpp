@@ -1,5 +1,5 @@
-// Threads get stacks of common memory, and what their creators wrote before is seen by them, as what they
-// wrote is by those who join them.
+// Threads get stacks of common memory. They observe what their creators wrote before, and threads that join
+// them observe what they wrote.
 
 #include <errno.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@ HPCRUN_STAND_BEFORE(pthread_create);
 
 namespace {
 
-// No frame of ours is below the program's.
+// The program's frames must be the outermost, without our frames below them.
 HPCRUN_TAIL_CALLS void* run_thread(void* raw) {
   auto* const stack = static_cast<ThreadStack*>(raw);
   const ThreadStart start = stack->start;
@@ -40,8 +40,8 @@ bool has_own_stack(const pthread_attr_t& attributes) noexcept {
   return true;
 }
 
-// A stack as these attributes ask for, which are changed so that they have it. nullptr: the program's own, or
-// none; the attributes are as they were.
+// Returns a stack for these attributes, and sets it in them. Returns nullptr for the program's own stack, or
+// if there is none; the attributes are unchanged then.
 ThreadStack* take_stack(pthread_attr_t& attributes) noexcept {
   if (has_own_stack(attributes)) return nullptr;
   size_t bytes = 0, guard_bytes = 0;
@@ -74,12 +74,12 @@ int create(pthread_t* thread, const pthread_attr_t* wanted, ThreadStart start) n
   return error;
 }
 
-// As the C library has the one say what the other does.
+// Converts an error to the C11 code, as the C library does.
 int of_threads_h(int error) noexcept {
   return error == 0 ? thrd_success : error == ENOMEM ? thrd_nomem : thrd_error;
 }
 
-// Whoever has joined or detached a thread leaves its stack.
+// A thread that has joined or detached another one releases that one's stack.
 template <Tells tells, typename Call>
 int leaving(pthread_t thread, Call call) {
   const int error = committed<tells>(call);
@@ -94,15 +94,15 @@ HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attrib
   return committed<Tells::Others>([=] { return create(thread, attributes, {routine, argument}); });
 }
 
-// The C library's way to a thread has no place for a stack. That the result is an int, nobody can tell who
-// asks by thrd_join().
+// The C library's C11 call cannot take a stack. The routine's int result is indistinguishable for
+// thrd_join().
 HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
   const auto start = reinterpret_cast<void* (*)(void*)>(reinterpret_cast<void*>(routine));
   return of_threads_h(committed<Tells::Others>([=] { return create(thread, nullptr, {start, argument}); }));
 }
 
-// The C library takes our stacks for the program's own, which have no guard that it knows of; Rust's runtime
-// wants one.
+// The C library treats our stacks as the program's own, without a guard that it knows of. Rust's runtime
+// needs one.
 HPCRUN_STAND_BEFORE(pthread_getattr_np);
 HPCRUN_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
   const int error = HPCRUN_BEHIND(pthread_getattr_np)(thread, attributes);
@@ -131,9 +131,10 @@ HPCRUN_LEAVES(Both, pthread_tryjoin_np, (pthread_t thread, void** value), (threa
 HPCRUN_LEAVES(Others, pthread_detach, (pthread_t thread), (thread), noexcept);
 HPCRUN_LEAVES(Others, thrd_detach, (thrd_t thread), (thread));
 
-// The end of a thread is the one thing of a thread's that the kernel tells by a futex that is shared. Who
-// sleeps there as another one forks, and memory is left (common_memory.h), sleeps by the file's page, and is
-// not woken any more: so whoever joins looks again now and then, also while it is being left.
+// The end of a thread is the only event of threads that the kernel signals by a shared futex. If a thread
+// sleeps there while another one forks and memory is left (common_memory.h), it sleeps by the file's page and
+// is not woken any more. A joining thread therefore checks again from time to time, even while memory is
+// being left.
 HPCRUN_STAND_BEFORE(pthread_clockjoin_np);
 
 namespace {
@@ -145,7 +146,7 @@ bool is_before(const timespec& one, const timespec& other) noexcept {
   return one.tv_sec != other.tv_sec ? one.tv_sec < other.tv_sec : one.tv_nsec < other.tv_nsec;
 }
 
-// `until` may be null. What the C library makes of a time that is none is its business.
+// `until` may be null. The C library handles an invalid time.
 int join_by_steps(pthread_t thread, void** value, clockid_t clock, const timespec* until) {
   while (common_memory_file() >= 0 || has_left_common() || is_common_awaited()) {
     timespec step;

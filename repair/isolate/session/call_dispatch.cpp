@@ -16,12 +16,12 @@ namespace hpcrun {
 
 namespace {
 
-// What the kernel looks at before it dispatches a call (Linux, Documentation/admin-guide/
+// The values that the kernel checks before it dispatches a call (Linux, Documentation/admin-guide/
 // syscall-user-dispatch.rst).
 constexpr char kPasses = 0, kIsDispatched = 1;
 constinit thread_local volatile char selector = kIsDispatched;
 
-// Where the code of this library lies: calls from here are not dispatched.
+// The code of this library, whose calls are not dispatched.
 struct Text {
   uintptr_t begin = 0;
   size_t bytes = 0;

@@ -30,7 +30,7 @@ long flags_of(const SystemCall& call) noexcept {
   }
 }
 
-// Places are the program's for good.
+// Call sites in the program are recorded permanently.
 long make_at_site(ucontext_t& context) noexcept {
   auto& registers = context.uc_mcontext.gregs;
   const auto place = static_cast<uintptr_t>(registers[REG_RIP]);
@@ -62,14 +62,14 @@ long clone_at_home(const SystemCall& call, ucontext_t& context) noexcept {
   for (int tries = 0; !end_isolation();)
     if (++tries == kTries) return -EAGAIN;
   if (session.hooks.before_fork) session.hooks.before_fork();
-  context.uc_mcontext.gregs[REG_RIP] -= kCallBytes;  // made again, and dispatched no more
+  context.uc_mcontext.gregs[REG_RIP] -= kCallBytes;  // made again, without dispatch
   return kMadeAtSite;
 }
 
 }  // namespace hpcrun
 
-// In a child that has its parent's memory. One that is no thread of the process ends, or executes something,
-// soon.
+// Called in a child that shares its parent's memory. One that is not a thread of the process ends or executes
+// a program soon.
 extern "C" void hpcrun_new_thread() noexcept;
 void hpcrun_new_thread() noexcept {
   using namespace hpcrun;

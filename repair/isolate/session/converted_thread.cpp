@@ -24,7 +24,7 @@ namespace {
 
 constinit ConvertedThreadCounts counts;
 
-// StaysHome objects of the calling thread that live.
+// The number of live StaysHome objects of the calling thread.
 constinit thread_local uint32_t stays_home __attribute__((tls_model("initial-exec"))) = 0;
 
 void call(void (*hook)() noexcept) noexcept {
@@ -34,8 +34,8 @@ void call(void (*hook)() noexcept) noexcept {
   let_calls_pass(before);
 }
 
-// What interrupted a call of the program's is one of ours. Where the runtime met a fault, the thread is at
-// home by now, with the mask that it has there.
+// Handles our signal after it interrupted a call of the program. If the runtime ran into a fault, the thread
+// is at home by now, with its mask from there.
 bool take_sample(int signal, const siginfo_t& info, ucontext_t& context) noexcept {
   if (!session.sampling.take || !is_converted()) return false;
   if (!session.sampling.take(signal, info, &context)) return false;
@@ -51,8 +51,8 @@ void on_sample_signal(int signal, siginfo_t* info, void* raw) {
   take_sample(signal, *info, *static_cast<ucontext_t*>(raw));
 }
 
-// Of the signal frame that the kernel made on the thread's stack, so the original can return from it as well,
-// and repeats the instruction.
+// The kernel wrote the signal frame to the thread's stack, so the original can return from it too, and
+// repeats the instruction.
 void on_fault(int signal, siginfo_t* info, void* raw) {
   auto& context = *static_cast<ucontext_t*>(raw);
   if (signal == SIGTRAP && take_sample(signal, *info, context)) return;
@@ -62,7 +62,7 @@ void on_fault(int signal, siginfo_t* info, void* raw) {
     auto& at = context.uc_mcontext.gregs[REG_RIP];
     at = static_cast<greg_t>(session.hooks.place_in_program(static_cast<uint64_t>(at)));
   }
-  constexpr int kBreakpoint = 3;  // the trap whose address is behind the instruction
+  constexpr int kBreakpoint = 3;  // the trap whose address is after the instruction
   constexpr int kDebug = 1;
   const bool is_sent = info->si_code <= 0;
   if (signal == SIGTRAP && context.uc_mcontext.gregs[REG_TRAPNO] == kBreakpoint && !is_sent)
@@ -78,7 +78,7 @@ void install_fault_handlers() noexcept {
   action.restorer = reinterpret_cast<void*>(hpcrun_signal_return);
   action.mask = kHandlerMask;
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE}) kernel_action(signal, &action, nullptr);
-  // Samples that come faster than they are handled must not pile up on the stack.
+  // Samples that arrive faster than they are handled must not pile up on the stack.
   action.flags &= ~static_cast<unsigned long>(SA_NODEFER);
   kernel_action(SIGTRAP, &action, nullptr);
   if (!sample_signal_bit()) return;
@@ -87,7 +87,7 @@ void install_fault_handlers() noexcept {
   kernel_action(*session.sampling.signal, &action, nullptr);
 }
 
-// stop_with_program(). Where the user has too many timers, there is none.
+// Starts the timer for stop_with_program(). There is none if the user has too many timers.
 void begin_to_look() noexcept {
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
@@ -100,7 +100,7 @@ void begin_to_look() noexcept {
   raw_syscall(SYS_timer_settime, timer, 0, reinterpret_cast<long>(&each), 0);
 }
 
-// In the new process.
+// Runs in the new process.
 void become_converted(ThreadRecord& record, uint64_t begin) noexcept {
   raw_syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (raw_syscall(SYS_getppid) != session.pid) raw_syscall(SYS_exit_group, 0);
@@ -126,7 +126,7 @@ uint64_t cpu_ns_of_running_converted_thread(const ThreadRecord& record) noexcept
   return sys_clock_ns(static_cast<clockid_t>(~static_cast<unsigned>(process) << 3 | 2));
 }
 
-// Whether the handlers of all signals that wait for the thread let calls go on.
+// True if the handlers of all pending signals of the thread restart calls.
 bool waiting_signals_restart(const ThreadRecord& record) noexcept {
   uint64_t pending = 0;
   raw_syscall(SYS_rt_sigpending, reinterpret_cast<long>(&pending), sizeof pending);
@@ -155,7 +155,7 @@ bool is_converted() noexcept {
 int thread_number() noexcept {
   const int task = sys_gettid();
   const ThreadRecord* const record =
-      this_record();  // asked for last: whoever was a converted thread before has one
+      this_record();  // last, because a thread that was converted before has one
   return record ? record->tid.load() : task;
 }
 
@@ -188,7 +188,8 @@ Conversion convert(const uint64_t* program_mask) noexcept {
   session.converted_threads.fetch_add(1);
   record->where.store(Where::Converted);
   long result = -EAGAIN;
-  // Whoever wants all threads at home from here on waits for this one; who wanted it before is seen here.
+  // A thread that requires all threads at home from here on waits for this one; an earlier request is seen
+  // here.
   const bool held = session.holds.load() != 0 || session.has_private_memory.load() || !is_session_on() ||
                     record->session.load() != session.number.load();
   if (!held) {
@@ -198,8 +199,8 @@ Conversion convert(const uint64_t* program_mask) noexcept {
     record->in_trap = false;
     record->has_rseq = unregister_restartable_sequences();
     call(session.sampling.leave_home);
-    // Without a signal as it ends: the kernel would give that to any thread of the program's, which may wait
-    // in a call. It is no child that wait() sees.
+    // Without a signal at its end, which the kernel would deliver to any thread of the program, even one that
+    // waits in a call. wait() does not report this child.
     result = hpcrun_part(record, CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO);
   }
   if (result < 0) {
@@ -216,7 +217,7 @@ Conversion convert(const uint64_t* program_mask) noexcept {
   }
   become_converted(*record, begin);
   set_kernel_mask(converted_mask());
-  // Whoever asked before the process had a number sent it nothing.
+  // A request before the process had a number sent no signal to it.
   if (was_asked_back()) give_back(Leaving::Asked);
   return Conversion::Done;
 }
@@ -237,8 +238,8 @@ void ask_to_convert(ThreadRecord& record) noexcept {
   raw_syscall(SYS_tgkill, session.pid, record.tid.load(), session.request_signal);
 }
 
-// The original is stopped with its process. Where somebody beats time, and did since, the program runs, and
-// no descriptor is opened.
+// The original is stopped with its process. If session.beats has advanced since, the program runs, and no
+// descriptor is opened.
 void stop_with_program(ThreadRecord& record) noexcept {
   const uint32_t beats = session.beats.load();
   if (record.beats_seen != beats) {
@@ -272,7 +273,7 @@ void give_back(Leaving reason) noexcept {
   ThreadRecord* record = this_record();
   if (!is_converted()) return;
   const uint64_t mask = set_kernel_mask(kAllSignals);
-  if (!is_converted()) {  // it was asked back meanwhile
+  if (!is_converted()) {  // it was asked to come home meanwhile
     set_kernel_mask(mask);
     return;
   }
@@ -281,7 +282,8 @@ void give_back(Leaving reason) noexcept {
   raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&record->handler_stack));
   const bool has_rseq = unregister_restartable_sequences();
   const uint64_t cpu_ns = sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-  record->has_uncounted_time.store(false);  // first: who adds up meanwhile may miss it, but not have it twice
+  record->has_uncounted_time.store(false);  // first: a concurrent sum may miss the time, but must not count
+                                            // it twice
   record->converted_cpu_ns += cpu_ns;
   session.past_cpu_ns.fetch_add(cpu_ns);
   call(session.sampling.end);
@@ -292,7 +294,7 @@ void give_back(Leaving reason) noexcept {
   if (has_rseq) register_restartable_sequences();
   count_out();
   const bool restarts = waiting_signals_restart(*record);
-  // They come now, in the thread's context, if it does not block them any more.
+  // They arrive now, in the thread's context, unless it blocks them.
   set_kernel_mask(record->program_mask.load());
   record->handlers_restart = restarts;
 }
@@ -319,8 +321,8 @@ void ask_back_again(ThreadRecord& record) noexcept {
   if (process > 0 && record.where.load() == Where::Converted)
     raw_syscall(SYS_tgkill, process, process, session.request_signal);
 }
-// Once: a converted thread that is busy with its pages would do nothing but take the signals of somebody who
-// asks for ever.
+// Requests once. A converted thread that is busy with its pages would otherwise only take the signals of
+// repeated requests.
 void ask_back(ThreadRecord& record) noexcept {
   if (record.where.load() == Where::Converted && !record.asked_back.exchange(1)) ask_back_again(record);
 }
@@ -329,7 +331,7 @@ void ask_back(int tid) noexcept {
 }
 
 void ask_to_commit(ThreadRecord& record) noexcept {
-  ask_back_again(record);  // the same signal, and the converted thread looks what is wanted
+  ask_back_again(record);  // the same signal; the converted thread checks what is requested
 }
 
 void bring_all_home() noexcept {
@@ -338,7 +340,7 @@ void bring_all_home() noexcept {
     const uint32_t converted_threads = session.converted_threads.load();
     if (!converted_threads) return;
     for_each_record([again](ThreadRecord& record) {
-      // The kernel may have had no room for another signal of the user's.
+      // The kernel may have had no room for another queued signal of the user.
       if (again && record.asked_back.load()) ask_back_again(record);
       ask_back(record);
     });

@@ -17,7 +17,7 @@ namespace hpcrun {
 
 namespace {
 
-// clock_getcpuclockid(3): those of processes and threads are negative.
+// clock_getcpuclockid(3): the clocks of processes and threads are negative.
 bool is_cpu_clock(long clock) noexcept {
   const auto id = static_cast<clockid_t>(clock);
   constexpr unsigned kOfDescriptor = 3;  // in the lowest three bits: a device's clock
@@ -39,7 +39,7 @@ bool is_interval_timer_armed(int which) noexcept {
          (now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0);
 }
 
-// Of a line of /proc/self/timers: the number behind `name`; false: it is another line.
+// Parses a line of /proc/self/timers. Sets the number after `name`, or returns false for another line.
 bool number_behind(const char* line, const char* name, int& number) noexcept {
   const size_t length = strlen(name);
   if (strncmp(line, name, length) != 0) return false;
@@ -52,8 +52,8 @@ bool number_behind(const char* line, const char* name, int& number) noexcept {
   return true;
 }
 
-// "signal: 34/...", and behind it "ClockID: -6" (proc(5)). Kernels without CONFIG_CHECKPOINT_RESTORE do not
-// tell.
+// The lines are "signal: 34/...", later "ClockID: -6" (proc(5)). Not available in kernels without
+// CONFIG_CHECKPOINT_RESTORE.
 bool has_timer_of_cpu_time() noexcept {
   const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/timers"),
                                 O_RDONLY | O_CLOEXEC);
@@ -86,7 +86,7 @@ bool is_limited() noexcept {
   return raw_syscall(SYS_prlimit64, 0, RLIMIT_CPU, 0, reinterpret_cast<long>(&limit)) == 0 && is_limit(limit);
 }
 
-// By its address in the program, which may be bad: then the call fails.
+// Reads from an address of the program, which may be invalid: the call then fails.
 template <typename Value>
 bool read_argument(long address, Value& value) noexcept {
   return address && safe_read(static_cast<uint64_t>(address), &value, sizeof value);
@@ -113,7 +113,7 @@ bool begins_to_watch_cpu_time(const SystemCall& call) noexcept {
       return !read_argument(a[1], event) || !is_of_runtime(event.sigev_signo);
     }
     case SYS_clock_nanosleep:
-      return is_cpu_clock(a[0]) && a[0] != CLOCK_THREAD_CPUTIME_ID;  // which nobody can sleep by
+      return is_cpu_clock(a[0]) && a[0] != CLOCK_THREAD_CPUTIME_ID;  // on which no thread can sleep
     case SYS_setrlimit: {
       rlimit limit;
       return a[0] == RLIMIT_CPU && read_argument(a[1], limit) && is_limit(limit);

@@ -15,7 +15,7 @@ constexpr long kWaitv = 449;
 constexpr long kWake = 454;
 constexpr long kWait = 455;
 constexpr long kRequeue = 456;
-constexpr uint32_t kPrivate = FUTEX_PRIVATE_FLAG;  // also of the newer calls
+constexpr uint32_t kPrivate = FUTEX_PRIVATE_FLAG;  // also for the newer calls
 
 bool inherits_priority(long operation) noexcept {
   switch (operation & FUTEX_CMD_MASK) {
@@ -73,8 +73,8 @@ void for_each_futex(const SystemCall& call, void (*use)(uint64_t address)) noexc
 }
 
 SharedFutexCall::SharedFutexCall(const SystemCall& call) noexcept : call_(call) {
-  // Whoever is in the session meets the others there. A thread that is still in a call of the session before
-  // meets them as they are until it enters with them, even where they have begun to.
+  // Threads in the session use shared futexes. A thread that is still in a call from before the session uses
+  // private ones until it enters with the others, even if the session has begun.
   if (!is_in_session(this_record())) return;
   switch (call.number) {
     case SYS_futex:
@@ -96,7 +96,7 @@ SharedFutexCall::SharedFutexCall(const SystemCall& call) noexcept : call_(call) 
 }
 
 void SharedFutexCall::share_list(int argument, unsigned count) noexcept {
-  if (count > kMost) return;  // the kernel refuses it as it is
+  if (count > kMost) return;  // the kernel refuses it anyway
   if (!safe_read(static_cast<uint64_t>(call_.arguments[argument]), waiters_, count * sizeof(FutexWaiter))) return;
   for (unsigned i = 0; i < count; ++i) waiters_[i].flags &= ~kPrivate;
   call_.arguments[argument] = reinterpret_cast<long>(waiters_);

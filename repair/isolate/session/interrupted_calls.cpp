@@ -21,7 +21,7 @@ namespace {
 constinit TaskCall calls[kMaxThreads];
 constinit std::atomic<uint32_t> call_count{0};
 
-// Those that end by any handler, and have done nothing then.
+// Calls that end by any handler, without effect.
 constexpr long kEndedByHandlers[] = {
     SYS_pause,        SYS_rt_sigsuspend,   SYS_rt_sigtimedwait, SYS_poll,        SYS_ppoll,
     SYS_select,       SYS_pselect6,        SYS_epoll_wait,      SYS_epoll_pwait, SYS_epoll_pwait2,
@@ -43,8 +43,8 @@ bool is_ended_by_handlers(long number) noexcept {
   return std::ranges::find(kEndedByHandlers, number) != std::end(kEndedByHandlers);
 }
 
-// Of a call that the thread began after it was noted: as the C library's functions have it, the number is
-// moved to %eax before the call. -1: it is not.
+// Returns the number of a call that the thread began after it was noted. The C library's functions move it to
+// %eax before the call. Returns -1 if the code does not.
 long number_before(uint64_t pc) noexcept {
   constexpr uint64_t kMoveBytes = 5;  // mov $number, %eax
   uint64_t code;
@@ -57,7 +57,8 @@ long number_before(uint64_t pc) noexcept {
 }  // namespace
 
 uint64_t waits_since_ns(uint64_t stack) noexcept {
-  constexpr uint64_t kMostBetween = 1024;  // bytes of the function's frames, and of what stands before it
+  constexpr uint64_t kMostBetween = 1024;  // bytes of the function's frames, and of the interposing
+                                           // function's
   return timed_wait.frame - stack < kMostBetween ? timed_wait.since_ns : 0;
 }
 
@@ -74,7 +75,7 @@ void note_call_of(int tid) noexcept {
 bool begin_call_again(ucontext_t& context) noexcept {
   auto& registers = context.uc_mcontext.gregs;
   if (registers[REG_RAX] != -EINTR) return false;
-  // One that was dispatched in the session before: its handler sees to it.
+  // A call that was dispatched in the previous session: its handler restarts it.
   if (registers[REG_RIP] == reinterpret_cast<greg_t>(hpcrun_passed_call_end)) return false;
   long number = number_before(static_cast<uint64_t>(registers[REG_RIP]));
   const int tid = sys_gettid();

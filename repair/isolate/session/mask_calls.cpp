@@ -42,7 +42,7 @@ long change_mask(const SystemCall& call, ThreadRecord& record, ucontext_t& conte
     }
   }
   if (old) {
-    // The kernel finds out whether the address is good.
+    // The kernel checks the address.
     const long error = raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, call.arguments[2], sizeof(uint64_t));
     if (error < 0) return error;
     memcpy(reinterpret_cast<void*>(old), &before, sizeof before);

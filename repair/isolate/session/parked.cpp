@@ -14,8 +14,8 @@ namespace hpcrun {
 
 namespace {
 
-// A request signal is lost where the user has more signals queued than RLIMIT_SIGPENDING; then this is how
-// long it takes. So it is until it is seen that the converted thread was killed.
+// The delay if a request signal is lost because the user has more signals queued than RLIMIT_SIGPENDING, and
+// until it is noticed that the converted thread was killed.
 constexpr timespec kLook{0, 100'000'000};
 
 int take_signal(uint64_t signals, siginfo_t& info, const timespec& at_most) noexcept {
@@ -24,8 +24,9 @@ int take_signal(uint64_t signals, siginfo_t& info, const timespec& at_most) noex
                                       sizeof signals));
 }
 
-// One that was sent to the process, by kill(), to whichever thread takes it: this one may be about to block
-// it, and to end. Of others nobody knows whether they were sent to the thread, unless it blocks them.
+// Sends a signal again. One that kill() sent goes to the process, for any thread to take: this thread may be
+// about to block it, and to end. So do others that the thread blocks, unless they were sent to a thread. The
+// rest goes to this thread.
 void send_again(const ThreadRecord& record, const siginfo_t& info) noexcept {
   const bool is_blocked = record.program_mask.load() & signal_bit(info.si_signo);
   const bool may_be_others = info.si_code == SI_USER || (is_blocked && info.si_code != SI_TKILL);
@@ -48,7 +49,7 @@ void on_program_signal(ThreadRecord& record, const siginfo_t& info) noexcept {
   if (is_ignored(signal)) return;
   if (has_default_action(signal)) {
     send_again(record, info);
-    set_kernel_mask(kAllSignals & ~signal_bit(signal));  // stops, or ends, the whole process
+    set_kernel_mask(kAllSignals & ~signal_bit(signal));  // stops or ends the whole process
     set_kernel_mask(kAllSignals);
     return;
   }
@@ -57,7 +58,7 @@ void on_program_signal(ThreadRecord& record, const siginfo_t& info) noexcept {
   ask_back(record);
 }
 
-// Whether a signal waits that the program does not block any more.
+// True if a signal is pending that the program does not block any more.
 bool has_signal_for(const ThreadRecord& record) noexcept {
   if (record.holds_signal) return true;
   uint64_t pending = 0;
@@ -75,7 +76,7 @@ void answer(ThreadRecord& record) noexcept {
   wake_all(record.order);
 }
 
-// Waits for an ended process, so that its number is free. Only one thread does.
+// Waits for an ended process, so that its number becomes free. Only one thread does this.
 void reap(ThreadRecord& record, int process, bool wait) noexcept {
   constexpr int kOfAnyKind = 0x40000000;  // __WALL
   if (!record.process.compare_exchange_strong(process, -process)) return;
@@ -83,7 +84,7 @@ void reap(ThreadRecord& record, int process, bool wait) noexcept {
   record.process.store(result == 0 || result == -EINTR ? process : 0);
 }
 
-// The status of an ended process that stays to be waited for.
+// Returns the status of an ended process without reaping it.
 bool has_ended(int process, siginfo_t& info) noexcept {
   constexpr int kOfAnyKind = 0x40000000;
   info.si_pid = 0;
@@ -95,8 +96,8 @@ bool has_ended(int process, siginfo_t& info) noexcept {
 }  // namespace
 
 void stay_parked(ThreadRecord& record, int process) noexcept {
-  // Nobody else does, or it could be stored when the process has ended and its number is another's. Who asked
-  // for the thread before did not know whom to ask.
+  // Only this thread stores it. Otherwise it could be stored after the process has ended and its number
+  // belongs to another one. An earlier request for the thread had no number to send to.
   record.process.store(process);
   if (record.asked_back.load()) ask_back_again(record);
   const uint64_t request = signal_bit(session.request_signal);

@@ -13,16 +13,17 @@ namespace {
 
 constexpr int kSignals = 64;
 
-// Per signal, the bits of ours that the program has in the mask of its action.
+// Per signal, those of our bits that the program has in its action's mask.
 constinit uint64_t hidden_bits[kSignals + 1];
-// Of our signals, while the session lasts. Two threads that change the same at once get one of the two.
+// The program's actions for our signals during the session. If two threads change the same one at once, one
+// of the changes wins.
 constinit KernelAction own_actions[kSignals + 1];
 
 bool is_own(int signal) noexcept {
   return own_signal_bits() & signal_bit(signal);
 }
 
-// What the mask of a signal's action must not block.
+// Returns what the mask of a signal's action must not block.
 uint64_t unblocked_by(int signal) noexcept {
   const bool may_wait = session.sample_signals & signal_bit(signal);
   return may_wait ? signal_bit(SIGSYS) : own_signal_bits();
@@ -37,7 +38,7 @@ bool has_handler(const KernelAction& action) noexcept {
          action.handler != reinterpret_cast<void*>(SIG_IGN);
 }
 
-// Other threads may change actions meanwhile, by calls that are not trapped yet: what they set stays.
+// Other threads may change actions meanwhile by calls that are not trapped yet. Their changes stay.
 template <typename Change>
 void change_mask(int signal, Change change) noexcept {
   KernelAction action, before;
@@ -64,7 +65,7 @@ bool write_to_program(void* to, const void* from, size_t bytes) noexcept {
   const long written = raw_syscall(SYS_process_vm_writev, sys_getpid(), reinterpret_cast<long>(&source), 1,
                                    reinterpret_cast<long>(&target), 1, 0);
   if (written != -ENOSYS && written != -EPERM) return written == static_cast<long>(bytes);
-  memcpy(to, from, bytes);  // where that call is not allowed
+  memcpy(to, from, bytes);  // if that call is not permitted
   return true;
 }
 
@@ -79,7 +80,7 @@ void hide_own_signals() noexcept {
 
 void show_own_signals() noexcept {
   for (int signal = 1; signal <= kSignals; ++signal) {
-    // A request may be on its way still, and its default action would end the program.
+    // A request may still be pending, and its default action would end the program.
     if (!is_own(signal))
       change_mask(signal, [signal](KernelAction& action) { action.mask |= hidden_bits[signal]; });
     else if (signal == SIGSYS)

@@ -21,7 +21,7 @@ long make(const SystemCall& call) noexcept {
   return raw_syscall(call.number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-// What follows a thread: 0 is the caller.
+// Makes a call whose effect follows the thread; 0 in the argument is the caller.
 long set_for_thread(SystemCall call, int argument) noexcept {
   const long result = make(call);
   long& who = call.arguments[argument];
@@ -39,7 +39,7 @@ void add(timeval& time, int64_t ns) noexcept {
   time.tv_usec = sum > 0 ? sum % 1'000'000 : 0;
 }
 
-// Converted threads that were waited for are counted with the children.
+// Reaped converted threads are counted with the children.
 long get_usage(const SystemCall& call) noexcept {
   const long result = make(call);
   if (result < 0) return result;
@@ -117,7 +117,7 @@ long call_in_program(const SystemCall& call) noexcept {
     case SYS_setpriority:
       return a[0] == PRIO_PROCESS ? set_for_thread(call, 1) : make(call);
     case SYS_prctl:
-      // The dispatch is ours for as long as the session lasts.
+      // The dispatch belongs to the session as long as it lasts.
       return a[0] == 59 ? -EINVAL : make(call);
     default:
       return make(call);

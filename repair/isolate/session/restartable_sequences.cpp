@@ -5,7 +5,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 
-// Of the C library since 2.35; null elsewhere, where nothing is registered either.
+// Defined by the C library since 2.35; null otherwise, and nothing is registered then.
 extern "C" {
 [[gnu::weak]] extern const ptrdiff_t __rseq_offset;
 [[gnu::weak]] extern const unsigned int __rseq_size;
@@ -16,7 +16,7 @@ namespace hpcrun {
 namespace {
 
 constexpr long kSignature = 0x53053053;
-// What the C library says is what it uses; what it registered is this (2.35 to 2.39).
+// What the C library reports is what it uses; what it registered is this (2.35 to 2.39).
 constexpr long kRegisteredBytes = 32;
 constexpr long kUnregister = 1;
 

@@ -26,8 +26,8 @@ uint64_t sample_signal_bit() noexcept {
   return signal && *signal ? signal_bit(*signal) : 0;
 }
 
-// As a call that waits and that samples do not interrupt has it (hpcrun/sample/waiting.h), the signal of
-// samples may be blocked.
+// The mask of a call that waits and that samples do not interrupt (hpcrun/sample/waiting.h) may contain the
+// samples' signal.
 uint64_t converted_mask() noexcept {
   const uint64_t sampling = sample_signal_bit() & ~this_record()->program_mask.load();
   return kAllSignals & ~own_signal_bits() & ~kFaultSignals & ~sampling &
@@ -36,9 +36,9 @@ uint64_t converted_mask() noexcept {
 
 namespace {
 
-// One is made at a time, when all threads that waited for the end of the one before have seen it: otherwise
-// one that is slow would take this for that. Who waits to make one takes part in those of others, by the
-// request signal.
+// Only one phase change is made at a time, after all threads that waited for the end of the previous one have
+// noticed it: otherwise a slow thread could mistake one phase for the next. A thread that waits to make one
+// takes part in those of others, through the request signal.
 class PhaseChange {
  public:
   PhaseChange() noexcept {
@@ -54,7 +54,7 @@ class PhaseChange {
   PhaseChange& operator=(const PhaseChange&) = delete;
 };
 
-// In a forked child all is as in a process that never had a session.
+// Makes a forked child look like a process that never had a session.
 void start_afresh(int pid) noexcept {
   if (session.pid == pid) return;
   for_each_record([](ThreadRecord& record) { free_record(record); });
@@ -80,7 +80,7 @@ void tell_of_session(bool begins) noexcept {
   if (session.hooks.session) session.hooks.session(begins);
 }
 
-// `mask`: the thread's. It is left with kHandlerMask, where a session was tried.
+// `mask`: the thread's. If a session was attempted, the thread has kHandlerMask afterwards.
 SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept {
   Phase off = Phase::Off;
   if (!session.phase.compare_exchange_strong(off, Phase::Entering)) return SessionStart::AlreadyOn;
@@ -95,8 +95,8 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
   forget_calls();
   session.number.fetch_add(1);
 
-  // A handler of the program's returns by a system call, which must not be dispatched before we can take it;
-  // and no thread of the session may have one that blocks our signals.
+  // A handler of the program returns by a system call, which must not be dispatched before we can handle it.
+  // No thread of the session may be in one that blocks our signals.
   set_kernel_mask(kHandlerMask);
   hide_own_signals();
   install_handlers();
@@ -111,7 +111,7 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
     this_record()->hidden_mask = mask & own_signal_bits();
     if (!stop_all_threads(has_come))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
-    else if (is_cpu_time_watched())  // meanwhile
+    else if (is_cpu_time_watched())  // since the session began
       result = SessionStart::WatchesTime;
     else if (session.hooks.all_stopped && !session.hooks.all_stopped())
       result = SessionStart::NotCommon;
@@ -130,7 +130,8 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
   return result;
 }
 
-// With all signals but ours and faults blocked; `mask` is the thread's, which changes where the session ends.
+// Must be called with all signals blocked except ours and faults. `mask` is the thread's; it changes if the
+// session ends.
 bool end_phases(ThreadRecord& self, uint64_t& mask) noexcept {
   Phase on = Phase::On;
   if (!session.phase.compare_exchange_strong(on, Phase::Leaving)) return false;
@@ -153,7 +154,7 @@ bool end_phases(ThreadRecord& self, uint64_t& mask) noexcept {
 
 }  // namespace
 
-// Handlers of the program's, which may do the same, or jump, come before and after PhaseChange alone.
+// Handlers of the program may call this too, or jump. They run only before and after a PhaseChange.
 SessionStart begin_isolation(const SessionOptions& options) noexcept {
   const int pid = sys_getpid();
   if (this_record() && is_converted()) return SessionStart::AlreadyOn;
@@ -172,7 +173,7 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept {
 bool end_isolation() noexcept {
   ThreadRecord* self = this_record();
   if (session.phase.load() == Phase::Off) return true;
-  // No handler of the program's converts the thread meanwhile.
+  // No handler of the program converts the thread meanwhile.
   uint64_t mask = set_kernel_mask(kAllSignals & ~own_signal_bits() & ~kFaultSignals);
   if (!self || is_converted() || sys_getpid() != session.pid) {
     set_kernel_mask(mask);
@@ -196,7 +197,7 @@ void begin_to_watch_time() noexcept {
 }
 
 void look_at_converted_threads() noexcept {
-  const BlockedSignals blocked;  // who waits for a converted thread's end as well spins meanwhile
+  const BlockedSignals blocked;  // other threads that wait for a converted thread's end spin meanwhile
   for_each_record(look_at_converted_thread);
 }
 

@@ -33,8 +33,8 @@ void stand_still(ThreadRecord& record, uint32_t turn) noexcept {
   set_kernel_mask(mask);
 }
 
-// With the turn that it ends with. Asked by a thread that is counted as entering or leaving, which sees that
-// end before another phase is begun (PhaseChange).
+// Returns the current phase and the turn with which it ends. Called by a thread that is counted as entering
+// or leaving, which observes that end before another phase begins (PhaseChange).
 Phase phase_of_turn(uint32_t& turn) noexcept {
   for (;;) {
     turn = session.turns.load(std::memory_order_acquire);
@@ -43,7 +43,7 @@ Phase phase_of_turn(uint32_t& turn) noexcept {
   }
 }
 
-// False: the session did not come about.
+// Returns false if no session began.
 bool enter_with_all(ucontext_t& context) noexcept {
   const Counted entering(session.entering);
   uint32_t turn;
@@ -87,7 +87,7 @@ void leave_with_all(ucontext_t& context) noexcept {
   leave_session(context);
 }
 
-// A call of the program's that is about to be made, or to be made again, is looked at again instead.
+// A call of the program that is about to be made or restarted is checked again first.
 bool stop_passed_call(ucontext_t& context) noexcept {
   auto& at = context.uc_mcontext.gregs[REG_RIP];
   if (at < reinterpret_cast<intptr_t>(hpcrun_passed_call_begin) ||
@@ -97,9 +97,9 @@ bool stop_passed_call(ucontext_t& context) noexcept {
   return true;
 }
 
-// The same of calls that handlers of the program's have interrupted, which the kernel begins again when these
-// return, with the arguments that the session before asked for. Their frames lie between here and the
-// outermost call; those of handlers on a stack of their own are not found.
+// The same for calls that handlers of the program have interrupted. When these handlers return, the kernel
+// restarts the calls with arguments from the previous session. Their frames lie between here and the
+// outermost call; frames of handlers on an alternate stack are not found.
 void stop_interrupted_calls(const ThreadRecord& record, const ucontext_t& context) noexcept {
   constexpr uintptr_t kMost = 64 * 1024;
   const auto low = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RSP]) & ~(sizeof(greg_t) - 1);
@@ -123,7 +123,7 @@ void on_request(int, siginfo_t* info, void* raw) {
     if (session.moves_all && session.hooks.ends_call_first && session.hooks.ends_call_first()) return;
     enter_with_all(context);
     begin_call_again(context);
-    // It may have been in a call since the session before, made as there was none.
+    // It may have been in a call since the previous session, made while there was none.
     if ((record = this_record())) {
       ++record->own_interruptions;
       record->stop.store(1);
@@ -137,16 +137,16 @@ void on_request(int, siginfo_t* info, void* raw) {
     if (info->si_code == SI_TIMER) stop_with_program(*record);
     const bool is_in_call = stop_passed_call(context) || record->in_trap;
     if (!was_asked_back() && session.hooks.asked) session.hooks.asked(context);
-    if (is_in_call || !was_asked_back() || do_calls_pass()) return;  // whoever asked does so again
+    if (is_in_call || !was_asked_back() || do_calls_pass()) return;  // the request is repeated
     if (session.hooks.is_busy && session.hooks.is_busy()) return;
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     return;
   }
   if (session.phase.load() == Phase::Leaving) leave_with_all(context);
-  // What is made there has to be made in the program's process.
+  // What is created there must be created in the program's process.
   if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
-    if (is_converted()) record->stop.store(1);  // a call that is about to be made is looked at again
+    if (is_converted()) record->stop.store(1);  // a call that is about to be made is checked again
   }
   stop_interrupted_calls(*record, context);
   stop_passed_call(context);
@@ -188,21 +188,21 @@ bool enter_session() noexcept {
 
 namespace {
 
-// With all signals blocked: a request that came between would have the thread enter, and this would undo it.
-// False: to be tried again.
+// Must be called with all signals blocked: a request in between would make the thread enter, and this would
+// undo it. Returns false to try again.
 bool enter_alone() noexcept {
   ThreadRecord* record = this_record();
-  // Entered with all, as it waited before, and is a converted thread since, perhaps.
+  // It entered with all others while it waited, and may be converted since.
   if (record && (record->tid.load() == sys_gettid() || sys_getpid() != session.pid)) return true;
   const Counted entering(session.entering);
   if (session.phase.load() != Phase::On) return false;
-  // A thread that has another's thread-local memory, or no room: its futexes stay private.
+  // A thread that uses another one's thread-local memory, or has no room: its futexes stay private.
   if (record || !enter_session()) {
     dispatch_calls(false);
     session.holds.fetch_add(1);
     return true;
   }
-  // Whoever ends the session from here on finds the thread in it.
+  // A thread that ends the session from here on finds this one in it.
   if (is_session_on()) return true;
   dispatch_calls(false);
   record = this_record();

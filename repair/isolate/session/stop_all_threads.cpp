@@ -16,8 +16,8 @@ namespace hpcrun {
 
 namespace {
 
-// A look at all tasks. The kernel lists them while they come and go: where one ends meanwhile, another one
-// may be left out.
+// A pass over all tasks. The kernel lists them while they are created and end: if one ends meanwhile, another
+// one may be missing.
 struct TaskLook {
   bool are_settled = true;
   uint32_t found = 0;

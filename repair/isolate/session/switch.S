@@ -1,5 +1,5 @@
-// A thread changes over between its original and its converted thread, which have its stack in common: the two halves
-// of what a fork is, with the stack left to one side only. x86-64, Linux.
+// Switches a thread between its original and its converted thread, which share its stack. These are the two
+// halves of a fork in which only one side continues on the stack. x86-64, Linux.
 //
 // ThreadRecord: 0 the thread's stack, 8 the parking stack, 16 the leaving stack.
 
@@ -36,8 +36,9 @@
   popq %rbp
   .endm
 
-// long hpcrun_part(ThreadRecord*, long clone_flags): 0 in the converted thread, a negated errno where there is none. The
-// original does not return from here: it parks, and returns from the hpcrun_leave() of its converted thread.
+// long hpcrun_part(ThreadRecord*, long clone_flags): returns 0 in the converted thread, or a negated errno if
+// it was not created. The original does not return from here: it parks, and returns from its converted
+// thread's hpcrun_leave().
   .globl hpcrun_part
   .hidden hpcrun_part
   .type hpcrun_part, @function
@@ -54,7 +55,7 @@ hpcrun_part:
   syscall
   testq %rax, %rax
   jle 1f
-  movq 8(%rbx), %rsp  // the thread's stack is the process's from now on
+  movq 8(%rbx), %rsp  // the thread's stack belongs to the process from now on
   movq %rbx, %rdi
   movq %rax, %rsi
   call hpcrun_parked
@@ -78,10 +79,10 @@ hpcrun_leave:
   .cfi_endproc
   .size hpcrun_leave, . - hpcrun_leave
 
-// long hpcrun_passed_call(long number, const long* arguments, const std::atomic<uint32_t>* stop): the system
-// call, or kNotExecuted where *stop is not 0, or where a handler of ours sends the thread to
-// hpcrun_passed_call_stopped before the call was made: between _begin and _end. kEndedByHandler where one of the
-// program's came there, and sends it to hpcrun_passed_call_ended.
+// long hpcrun_passed_call(long number, const long* arguments, const std::atomic<uint32_t>* stop): makes the
+// system call. Returns its result, or kNotExecuted if *stop is not 0, or if a handler of ours interrupted it
+// before the call, between _begin and _end, and sent the thread to hpcrun_passed_call_stopped. Returns
+// kEndedByHandler if a handler of the program ran there and sent it to hpcrun_passed_call_ended.
   .globl hpcrun_passed_call, hpcrun_passed_call_begin, hpcrun_passed_call_end
   .globl hpcrun_passed_call_stopped, hpcrun_passed_call_ended
   .hidden hpcrun_passed_call, hpcrun_passed_call_begin, hpcrun_passed_call_end
@@ -113,8 +114,9 @@ hpcrun_passed_call_ended:
   .size hpcrun_passed_call, . - hpcrun_passed_call
 
 // void hpcrun_stand_still(std::atomic<uint32_t>* stands, const std::atomic<uint32_t>* word, uint32_t value):
-// stores 1 to *stands, and returns when *word is not `value` any more. From that store on nothing writes to the
-// stack, so that whoever waits for it may copy it and map the copy there. All signals are blocked.
+// stores 1 to *stands, and returns when *word differs from `value`. Nothing is written to the stack after
+// that store, so a thread that waits for it may copy the stack and map the copy there. All signals are
+// blocked.
   .globl hpcrun_stand_still
   .hidden hpcrun_stand_still
   .type hpcrun_stand_still, @function
@@ -143,7 +145,8 @@ hpcrun_millisecond:
   .quad 0, 1000000
   .text
 
-// The return from our handlers. Unwinders know it by these very bytes, debuggers by the C library's name for it.
+// The return from our handlers. Unwinders recognise it by exactly these bytes, debuggers by the C library's
+// name for it.
   .globl hpcrun_signal_return
   .hidden hpcrun_signal_return
   .type hpcrun_signal_return, @function
@@ -156,7 +159,8 @@ __restore_rt:
   .size hpcrun_signal_return, . - hpcrun_signal_return
   .size __restore_rt, . - __restore_rt
 
-// void hpcrun_return_to(const void* frame): rt_sigreturn of a frame of the program's, with the stack there.
+// void hpcrun_return_to(const void* frame): makes rt_sigreturn with a signal frame of the program, on its
+// stack.
   .globl hpcrun_return_to
   .hidden hpcrun_return_to
   .type hpcrun_return_to, @function
@@ -166,10 +170,10 @@ hpcrun_return_to:
   syscall
   .size hpcrun_return_to, . - hpcrun_return_to
 
-// System calls whose child goes on where they were made, with memory in common (clone, clone3, vfork): they
-// cannot be made in a handler. So each place in the program that makes them gets one of these, to which the
-// handler returns instead: the call, and a jump back behind the program's own instruction. rcx and r11 are
-// what a system call clobbers. hpcrun_clone_places has the way back.
+// System calls whose child continues at the call with shared memory (clone, clone3, vfork) cannot be made in
+// a handler. Each place in the program that makes them gets one of these, to which the handler returns
+// instead: the call, and a jump to after the program's own instruction. rcx and r11 are clobbered by any
+// system call. hpcrun_clone_places has the return addresses.
   .globl hpcrun_clone_sites, hpcrun_clone_places
   .hidden hpcrun_clone_sites, hpcrun_clone_places
   .balign 32
@@ -187,7 +191,7 @@ hpcrun_clone_sites:
   .set place, place + 1
   .endr
 
-// Of what the program has in registers, all is kept; below a vfork's stack lies its red zone.
+// Preserves all registers of the program. Its red zone lies below a vfork's stack.
 child_of_clone:
   leaq -128(%rsp), %rsp
   pushq %rbp

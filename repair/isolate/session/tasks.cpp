@@ -12,7 +12,7 @@ namespace hpcrun {
 
 namespace {
 
-// prefix, number, suffix; the path of something in /proc is short.
+// Prefix, number, suffix; paths in /proc are short.
 struct Path {
   char text[64];
 };
@@ -29,7 +29,7 @@ Path path_of(const char* prefix, int number, const char* suffix) noexcept {
   return path;
 }
 
-// What is read of a file or a folder.
+// What is read from a file or a folder.
 struct Reading {
   const char* path;
   bool is_folder;
@@ -51,8 +51,8 @@ long read_it(void* raw) noexcept {
   return read;
 }
 
-// The bytes that were read, or a negated errno. What the program has left no descriptor for is read by
-// another process, to which this one is not /proc/self.
+// Returns the size of what was read, or a negated errno. If the program has used up its descriptors, another
+// process reads it, to which this one is not /proc/self.
 long read(Reading reading) noexcept {
   const long bytes = read_it(&reading);
   if (bytes != -EMFILE) return bytes;
@@ -65,7 +65,7 @@ long read(Reading reading) noexcept {
   return call_with_spare_descriptor(read_it, &reading);
 }
 
-// Its start; negative where there is none.
+// Reads its beginning; negative if there is none.
 long read_begin(const Path& path, char* text, size_t bytes) noexcept {
   return read({path.text, false, 0, text, bytes});
 }
@@ -74,14 +74,14 @@ long read_of_task(int tid, const char* file, char* text, size_t bytes) noexcept 
   return read_begin(path_of("/proc/self/task/", tid, file), text, bytes);
 }
 
-// Of "tid (name) state": the name is the program's and may have brackets.
+// Returns the state in "tid (name) state". The name is the program's and may contain parentheses.
 char state_in(const char* text, long bytes) noexcept {
   for (long at = bytes - 3; at >= 0; --at)
     if (text[at] == ')') return text[at + 2];
   return 0;
 }
 
-// A number of the kernel's, decimal or after 0x, and what follows; false where there is none.
+// Parses a number of the kernel, decimal or after 0x, and skips it; false if there is none.
 bool take_number(const char*& text, uint64_t& number) noexcept {
   while (*text == ' ') ++text;
   const bool is_hexadecimal = text[0] == '0' && text[1] == 'x';
@@ -109,7 +109,7 @@ uint32_t count_tasks() noexcept {
   if (raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>("/proc/self/task"),
                   reinterpret_cast<long>(&folder), 0) < 0)
     return 0;
-  constexpr uint32_t kOfFolders = 2;  // itself and its parent
+  constexpr uint32_t kOfFolders = 2;  // the folder itself and its parent
   return static_cast<uint32_t>(folder.st_nlink) - kOfFolders;
 }
 
@@ -132,7 +132,7 @@ bool is_runnable_task(int tid) noexcept {
   return state_in(text, read_of_task(tid, "/stat", text, sizeof text)) == 'R';
 }
 
-// "number argument... stack pc", "-1 stack pc" outside of calls, or "running" (proc(5)).
+// The formats are "number argument... stack pc", "-1 stack pc" outside of calls, and "running" (proc(5)).
 bool read_call_of(int tid, TaskCall& out) noexcept {
   char text[256];
   const long bytes = read_of_task(tid, "/syscall", text, sizeof text - 1);

@@ -9,7 +9,7 @@ namespace hpcrun {
 
 namespace {
 
-// The original's handlers never run on it: what parked.cpp needs, and a signal frame of ours.
+// The original's handlers never run on it. It has room for parked.cpp and one signal frame of ours.
 constexpr size_t kParkingBytes = 24 * 1024;
 constexpr size_t kLeavingBytes = 8 * 1024;
 
@@ -75,7 +75,7 @@ ThreadRecord* take_record(int tid) noexcept {
     reset(*left);
     return left;
   }
-  constexpr int kTaken = -1;  // not to be met yet
+  constexpr int kTaken = -1;  // not visible to others yet
   for (size_t i = 0; i < kMaxThreads; ++i) {
     ThreadRecord& record = records[i];
     int free = 0;

@@ -40,10 +40,10 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   ends_ = ends_by_handler(call_.number, call_.arguments);
   returns_before_ = record.program_returns;
   converted_mask_ = converted_mask();
-  record_.in_trap = true;  // from here on nobody but this code gives the thread back
-  // What the thread was in when a handler of the program's was called, which has jumped out of it since.
+  record_.in_trap = true;  // from here on only this code brings the thread home
+  // What the thread was in when a handler of the program was called that has jumped out of it since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
-  // Since Linux 4.7 the flags of the frame do not say so.
+  // Since Linux 4.7 the frame's flags do not show it.
   const bool is_on_own_stack =
       stack - reinterpret_cast<uintptr_t>(context.uc_stack.ss_sp) < context.uc_stack.ss_size;
   if (stack > outer_call_at_home_ && !is_on_own_stack) outer_call_at_home_ = 0;
@@ -54,8 +54,8 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
 void TrappedCall::go_home(Leaving reason) noexcept {
   const uint64_t mask = give_back_in_handler(reason);
   set_mask_bits(context_.uc_sigmask, mask);
-  // A handler may have had it converted again: then the context's mask is a converted thread's, and goes on
-  // being one.
+  // A handler may have converted the thread again: the context's mask is then a converted thread's, and stays
+  // so.
   record_.in_trap = is_converted();
   set_kernel_mask(mask);
 }
@@ -73,7 +73,7 @@ long TrappedCall::make() noexcept {
     if (was_asked_back()) {
       const uint32_t returns = record_.program_returns;
       go_home(Leaving::Asked);
-      // A handler of the program's has run: as it would have while the call waited.
+      // A handler of the program has run, as it would have while the call waited.
       if (has_begun_ && returns != record_.program_returns &&
           (ends_ == EndsByHandler::Always ||
            (ends_ == EndsByHandler::Unrestarted && !record_.handlers_restart)))
@@ -83,7 +83,7 @@ long TrappedCall::make() noexcept {
     if (session.hooks.before_call) session.hooks.before_call();
     const bool done = make_as_converted(result);
     if (!done) {
-      // Asked for while it waited, or interrupted by us: looked at again above.
+      // Requested while the call waited, or interrupted by us: checked again above.
       if (!was_asked_back() && result != kNotExecuted) go_home(Leaving::Call);
       continue;
     }
@@ -140,10 +140,11 @@ MadeBy TrappedCall::made_by_now() const noexcept {
   }
 }
 
-// Makes the call in this process, whichever it is. False where that has to be thought over.
+// Makes the call in this process, whichever it is. Returns false if the caller must decide again who makes
+// it.
 bool TrappedCall::pass(long& result) noexcept {
-  if (!is_converted()) record_.stop.store(0);  // a handler that comes from here on may set it
-  // From here on a handler that comes before the kernel has the call ends it (return_from_handler()).
+  if (!is_converted()) record_.stop.store(0);  // a later handler may set it
+  // From here on a handler that runs before the kernel has the call ends it (return_from_handler()).
   const bool ends_outer = record_.handlers_end_call;
   record_.handlers_end_call = ends_ == EndsByHandler::Always;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -201,7 +202,7 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
   return result != kNotExecuted;
 }
 
-// False: to be thought over (kNotExecuted), or to be made at home.
+// Returns false if the caller must decide again (kNotExecuted), or if the call must be made at home.
 bool TrappedCall::make_as_converted(long& result) noexcept {
   result = 0;
   switch (call_.number) {
@@ -222,7 +223,7 @@ bool TrappedCall::make_as_converted(long& result) noexcept {
       raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&context_.uc_stack));
       return true;
     case SYS_membarrier: {
-      // Converted threads have address spaces of their own, which those for one address space leave out.
+      // Converted threads have address spaces of their own, which the calls for one address space leave out.
       constexpr long kGlobal = 1;
       constexpr long kOfOneProcess =
           0b1101000;  // PRIVATE_EXPEDITED, its SYNC_CORE and the registration of that
@@ -238,9 +239,9 @@ bool TrappedCall::make_as_converted(long& result) noexcept {
       if (is_futex_call(call_.number) && session.hooks.waits_on)
         for_each_futex(call_, session.hooks.waits_on);
       if (!pass(result)) return false;
-      // The signal that goes with these was sent to this process and is blocked: made again at home, the call
-      // fails again and sends it there.
-      // Memory that came since the thread converted is there at home alone.
+      // The signal of these errors was sent to this process and is blocked. Made again at home, the call
+      // fails again and sends the signal there.
+      // Memory that was mapped since the thread converted exists only at home.
       return result != -EPIPE && result != -EFBIG && result != -EFAULT;
     case MadeBy::Original:
       result = call_by_original(call_);

@@ -1,4 +1,4 @@
-// What the thread itself makes of its calls, at home.
+// The part of a trapped call that the thread makes at home.
 
 #include "repair/isolate/session/trapped_call.h"
 
@@ -21,8 +21,8 @@ namespace hpcrun {
 
 namespace {
 
-// Writable memory that a converted thread would have a copy of. What the C library maps for itself, and
-// libraries' data.
+// True if a converted thread would get a copy of this writable memory: what the C library maps for itself,
+// and libraries' data.
 bool makes_private_memory(const SystemCall& call) noexcept {
   const long* a = call.arguments;
   switch (call.number) {
@@ -41,8 +41,8 @@ bool makes_private_memory(const SystemCall& call) noexcept {
 
 }  // namespace
 
-// At home. A thread that was given back as this handler began has a converted thread's mask in the context
-// still; the kernel has its own.
+// At home. A thread that came home as this handler began still has a converted thread's mask in the context;
+// the kernel has the thread's own.
 void TrappedCall::take_own_mask() noexcept {
   if (mask_bits(context_.uc_sigmask) != converted_mask_) return;
   const uint64_t mask = set_kernel_mask(kAllSignals);
@@ -51,15 +51,15 @@ void TrappedCall::take_own_mask() noexcept {
 }
 
 long TrappedCall::make_at_home() noexcept {
-  // From here on no handler converts the thread; one may have until here.
+  // From here on no handler converts the thread; one may have before.
   record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   long result = kNotExecuted;
   if (!is_converted()) {
     take_own_mask();
     result = make_certainly_at_home();
   }
-  // What is done stays so until the handler ends: a converted thread would begin with the mask that the call
-  // has changed.
+  // It stays at home until the handler ends: a converted thread would begin with the mask that the call has
+  // changed.
   if (result == kNotExecuted) record_.call_at_home = outer_call_at_home_;
   return result;
 }
@@ -68,13 +68,13 @@ long TrappedCall::make_certainly_at_home() noexcept {
   bool has_signal = false;
   long result = 0;
   switch (call_.number) {
-    // A handler of ours may convert the thread just before the kernel has a call that converted threads make:
-    // the kernel would tell the converted thread's numbers.
+    // A handler of ours may convert the thread just before the kernel gets a call that converted threads make
+    // themselves. The kernel would return the converted thread's numbers.
     case SYS_getpid:
       return session.pid;
     case SYS_gettid:
       return record_.tid.load();
-    case SYS_membarrier:  // and leave out other converted threads
+    case SYS_membarrier:  // other converted threads would be left out
       pass(result);
       return result;
     case SYS_rt_sigprocmask:
@@ -102,7 +102,7 @@ long TrappedCall::make_certainly_at_home() noexcept {
   return result;
 }
 
-// Which range of memory the call changes or takes away; none: it is no such call.
+// Reports the range of memory that the call changes or removes, if it is such a call.
 void TrappedCall::tell_change() const noexcept {
   if (!session.hooks.memory_changes) return;
   switch (call_.number) {
@@ -127,14 +127,14 @@ long TrappedCall::make_alone_at_home() noexcept {
     result = execute_program();
   else
     result = call_in_program(call_);
-  // A descriptor that is read in a converted thread has the converted thread's signals: from now on there are
-  // none.
+  // A descriptor that is read in a converted thread returns the converted thread's signals. From now on no
+  // thread is converted.
   const bool reads_signals = (call_.number == SYS_signalfd || call_.number == SYS_signalfd4) && result >= 0;
   if (!reads_signals) release_converted_threads();
   return result;
 }
 
-// The new program gets the mask that this one believes in, and children that it knows of.
+// The new program gets the mask that this one believes to have, and only children that it created.
 long TrappedCall::execute_program() noexcept {
   for_each_record([](ThreadRecord& record) { await_end_of_converted_thread(record); });
   const uint64_t mask = set_kernel_mask(mask_of_program(record_, context_));

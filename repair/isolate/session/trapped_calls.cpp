@@ -15,7 +15,7 @@
 
 namespace hpcrun {
 
-// With all signals blocked, so that nobody comes between: what is asked for later comes when the handler has
+// Runs with all signals blocked, so that nothing intervenes: later requests take effect when the handler has
 // returned.
 void TrappedCall::end() noexcept {
   if (!is_converted() && !has_new_mask_) take_own_mask();
@@ -27,7 +27,7 @@ void TrappedCall::end() noexcept {
   if (was_converted || is_converted()) set_mask_bits(context_.uc_sigmask, mask);
 }
 
-// The frame of the program's handler lies where its stack is now.
+// The frame of the program's handler lies at the current stack pointer.
 void TrappedCall::return_from_handler() noexcept {
   auto& frame = *reinterpret_cast<ucontext_t*>(context_.uc_mcontext.gregs[REG_RSP]);
   ++record_.program_returns;
@@ -37,14 +37,14 @@ void TrappedCall::return_from_handler() noexcept {
       at < reinterpret_cast<intptr_t>(hpcrun_passed_call_end))
     at = reinterpret_cast<intptr_t>(hpcrun_passed_call_ended);
   else if (record_.handlers_end_call)
-    record_.stop.store(1);  // on the way there: pass() looks again
-  // A sample may be taken in a handler of ours, which nobody interrupts otherwise. Programs' never have this
-  // mask: they may have changed it, but not to that.
+    record_.stop.store(1);  // on the way into the kernel: pass() checks again
+  // A sample may be taken in a handler of ours, which nothing else interrupts. The program's handlers never
+  // have exactly this mask: they may have changed it, but not to that.
   if (mask_bits(frame.uc_sigmask) != (kHandlerMask & ~(signal_bit(SIGKILL) | signal_bit(SIGSTOP))))
     set_mask_bits(frame.uc_sigmask, mask_bits(frame.uc_sigmask) & ~own_signal_bits());
-  // At home from here on, where it is there: a converted thread would begin with the mask of the handler.
+  // From here on at home, if it is there: a converted thread would begin with the handler's mask.
   record_.call_at_home = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  record_.in_trap = true;  // also where a handler has made it a converted thread just now
+  record_.in_trap = true;  // even if a handler has just converted it
   if (is_converted()) {
     record_.call_at_home = outer_call_at_home_;
     record_.program_mask.store(mask_bits(frame.uc_sigmask));
@@ -63,7 +63,7 @@ namespace {
 
 constexpr int kUserDispatch = 2;  // SYS_USER_DISPATCH
 
-// Raised by something else: the program's own filter of system calls, or sent to it.
+// Raised by something else: the program's own seccomp filter, or sent to it.
 void on_other_sigsys(siginfo_t& info, ucontext_t& context) noexcept {
   ThreadRecord* record = this_record();
   if (record && is_converted()) {
@@ -79,15 +79,15 @@ void on_other_sigsys(siginfo_t& info, ucontext_t& context) noexcept {
   raw_syscall(SYS_rt_tgsigqueueinfo, sys_getpid(), sys_gettid(), SIGSYS, reinterpret_cast<long>(&info));
 }
 
-// A signal that an event raised as the call was on its way into the kernel (SIGTRAP, of perf) may be taken
-// first: then its handler is what this one interrupts, and the call is in the context of that. It is made
-// again, after that handler. False: the call is where it should be.
+// A signal that an event raised while the call was entering the kernel (SIGTRAP, from perf) may be delivered
+// first. Then this handler interrupts that signal's handler, and the call is in its context. It is made again
+// after that handler. Returns false if the call is where it should be.
 bool comes_late(const siginfo_t& info, const ucontext_t& context) noexcept {
   const auto call = reinterpret_cast<greg_t>(info.si_call_addr);
   const ucontext_t* at = &context;
   constexpr int kMostBetween = 4;
   for (int i = 0; i < kMostBetween && at->uc_mcontext.gregs[REG_RIP] != call; ++i) {
-    // At the first instruction of a handler its third argument is there.
+    // At the first instruction of a handler, that register holds its third argument.
     const auto inner = static_cast<uint64_t>(at->uc_mcontext.gregs[REG_RDX]);
     uint64_t word;
     if (!safe_load_word(inner + offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]), word)) return false;
@@ -103,7 +103,7 @@ void on_trap(int, siginfo_t* info, void* raw) {
   if (info->si_code != kUserDispatch) return on_other_sigsys(*info, context);
   if (comes_late(*info, context)) return;
   ThreadRecord& record = *this_record();
-  const int saved_errno = errno;  // of hooks
+  const int saved_errno = errno;  // the hooks may change it
   converted_thread_counts().trapped_calls.fetch_add(1, std::memory_order_relaxed);
   TrappedCall call(record, context);
   if (record.begun_again_pc &&
