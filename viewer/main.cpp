@@ -1,4 +1,4 @@
-// prof-viewer: started by `prof view`, which has checked the options and analyzed what was only measured.
+// prof-viewer: started by `prof view`, which has checked the options and analyzed unprocessed measurements.
 
 #include <CLI/CLI.hpp>
 #include <QApplication>
@@ -20,14 +20,14 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr int kFailure = 125;  // as all failures of prof's own (prof/base/message.h)
+constexpr int kFailure = 125;  // as for all failures of prof itself (prof/message.h)
 
 std::string setting(const char* name) {
   const char* const value = std::getenv(name);
   return value && *value ? std::string(name) + "=" + value : std::string();
 }
 
-// Qt says in several lines which of its plugins are there; a user can only do something about the display.
+// Qt lists its available plugins in several lines; a user can only fix the display.
 std::string words_for_failure(const QString& text) {
   if (!text.contains("platform plugin")) return text.section('\n', 0, 0).toStdString();
   std::string display;
@@ -39,7 +39,7 @@ std::string words_for_failure(const QString& text) {
          ": set DISPLAY, use `ssh -X`, or write a picture with --screenshot FILE";
 }
 
-// Qt's remarks are about Qt; what ends it is said as everything of prof's is.
+// Qt's warnings are about Qt and are dropped. A fatal message is printed like prof's own.
 void on_qt_message(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type != QtFatalMsg) return;
   std::fprintf(stderr, "prof: %s\n", words_for_failure(text).c_str());
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   add_view_options(command, options);
   CLI11_PARSE(command, argc, argv);
 
-  // A picture needs no display, and where there is none the window cannot be seen.
+  // A screenshot needs no display, and without one the window would not be visible.
   if (writes_file(options)) qputenv("QT_QPA_PLATFORM", "offscreen");
   qInstallMessageHandler(on_qt_message);
   int no_arguments = 1;

@@ -19,7 +19,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostOfEach = 12;      // functions that take more, that take less, and of chance
+constexpr size_t kMostOfEach = 12;      // functions that cost more, that cost less, and within noise
 constexpr double kWorthJudging = 0.02;  // of the total, the threshold of `prof diff`
 
 QString html(const std::string& text) {
@@ -41,7 +41,7 @@ QString source_link(const Database& database, const Place& place) {
       .arg(html(words_for_place(database, place)));
 }
 
-// Which run is which, and how they are shown.
+// Returns which run is which, and how they are shown.
 QString runs_in_words(const Document& document) {
   const CallTree& tree = document.tree();
   auto [before, after] = names_of(document.directory(), document.other_run()->directory);
@@ -61,8 +61,8 @@ double samples_of(const Database& database, const std::string& metric) {
   return at == run.by_metric.end() ? 0 : static_cast<double>(at->second.samples.value_or(0));
 }
 
-// Of each function whether it changed by more than runs of the same program do, judged as `prof diff` does:
-// of those that have kWorthJudging of the total.
+// Returns for each function whether it changed by more than noise between runs of the same program, as `prof
+// diff` decides. Only functions with kWorthJudging of the total are judged.
 std::vector<bool> are_beyond_chance(const Document& document, const std::vector<FunctionChange>& changes,
                                     double all_before, double all_after) {
   const std::string& metric = document.tree().metric(document.metric()).name;
@@ -128,7 +128,7 @@ void DiffPage::showEvent(QShowEvent* event) {
 
 void DiffPage::changeEvent(QEvent* event) {
   Page::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange) renew();  // colours are in the text
+  if (event->type() == QEvent::PaletteChange) renew();  // the text contains colours
 }
 
 void DiffPage::renew() {
@@ -162,7 +162,7 @@ void DiffPage::fill() {
     if (part.count++ < kMostOfEach)
       part.rows += sentence(palette(), document(), *functions, changes[i], are_beyond[i]);
   }
-  if (less.cost > more.cost) std::swap(more, less);  // the larger one first
+  if (less.cost > more.cost) std::swap(more, less);  // the larger cost first
   QString text = runs_in_words(document());
   for (const Part* part : {&more, &less, &chance}) {
     if (part->count == 0) continue;

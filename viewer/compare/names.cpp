@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last part first.
+// Returns the components with the last one first.
 std::vector<std::string> parts_of(const fs::path& directory) {
   std::error_code error;
   const fs::path whole = fs::absolute(directory, error).lexically_normal();

@@ -7,7 +7,7 @@ namespace prof::viewer {
 
 namespace {
 
-// FNV-1a, finished by a mix: names that differ in their last letter are to differ in all bits.
+// FNV-1a with a final mix: names that differ in their last letter must differ in all bits.
 uint64_t hash(std::string_view name) {
   uint64_t h = 0xcbf29ce484222325u;
   for (const char letter : name) h = (h ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;

@@ -16,7 +16,7 @@ namespace prof::viewer {
 
 namespace {
 
-// Keeps the database for as long as the tree, which threads in the background may have.
+// Keeps the database alive as long as the tree, which background threads may have.
 std::shared_ptr<const CallTree> tree_of(std::shared_ptr<const Database> database, const Selection& selection,
                                         bool merges) {
   auto* const tree = new CallTree(build_call_tree(*database, selection, merges));
@@ -25,8 +25,8 @@ std::shared_ptr<const CallTree> tree_of(std::shared_ptr<const Database> database
 
 }  // namespace
 
-// Refuses a damaged database as a whole, since damage found later could not be reported. Values are read
-// when they are shown.
+// Rejects a damaged database as a whole, because damage that is found later could not be reported. Values are
+// read when they are shown.
 OpenedDatabase open_database(const std::filesystem::path& directory) {
   Database read = read_database(directory, ReadValues::WhenAskedFor);
   if (read.stored) read.stored->check_profiles();
@@ -45,7 +45,7 @@ Document::Document(OpenedDatabase opened)
 }
 
 Document::~Document() {
-  // Among them what reads the database in the background.
+  // These include objects that read the database in the background.
   qDeleteAll(findChildren<QObject*>(QString(), Qt::FindDirectChildrenOnly));
 }
 
@@ -115,7 +115,7 @@ QString Document::chosen_time_in_words() const {
   if (!chosen_time_) return {};
   constexpr double kNsPerSecond = 1e9;
   constexpr int kDigitsOfNs = 9;
-  int digits = kDigitsOfNs;  // that tell a hundredth of it
+  int digits = kDigitsOfNs;  // enough to distinguish a hundredth of it
   for (uint64_t rest = chosen_time_->ns() / 1000; digits > 0 && rest > 0; rest /= 10) --digits;
   const auto seconds = [&](uint64_t ns) {
     const auto since = static_cast<double>(ns - std::min(ns, traces_->mapped().begin_ns()));
@@ -145,7 +145,7 @@ void Document::give_up_time(const QString& why) {
 void Document::compare_with(std::shared_ptr<const OtherRun> other, const Comparing& how,
                             const PreparedTree* prepared) {
   if (other == other_) return;
-  if (other) choose_time({});  // traces tell of the opened run alone
+  if (other) choose_time({});  // traces belong to the opened run only
   emit tree_will_change();
   other_ = std::move(other);
   comparing_ = how;
@@ -174,7 +174,7 @@ void Document::rebuild_with(Choice& choice, Choice chosen) {
     rebuild();
   } catch (...) {
     choice = std::move(chosen);
-    emit tree_changed();  // pages have let go of it
+    emit tree_changed();  // pages have released it
     throw;
   }
 }

@@ -10,7 +10,7 @@ namespace prof::viewer {
 
 namespace {
 
-// Of the time for a million contexts on both sides.
+// Shares of the time, for a million contexts on both sides.
 constexpr double kRead = 0.5, kMatched = 0.85;
 
 }  // namespace
@@ -55,7 +55,7 @@ void OtherRunReader::start(const Database& opened, std::shared_ptr<const CallTre
   prepared_ = {nullptr, std::move(measured), options};
   thread_ = std::jthread([this, &opened, directory] {
     const QString why = read(opened, directory);
-    // Told in the window's thread, unless this is gone by then.
+    // Runs in the window's thread, unless this object is gone by then.
     QMetaObject::invokeMethod(
         this, [this, why] { emit finished(why); }, Qt::QueuedConnection);
   });
@@ -63,7 +63,7 @@ void OtherRunReader::start(const Database& opened, std::shared_ptr<const CallTre
 
 QString OtherRunReader::read(const Database& opened, const std::filesystem::path& directory) {
   const auto tell = [this](double share) {
-    emit progressed(share);  // queued, where it is heard in another thread
+    emit progressed(share);  // queued if the receiver is in another thread
     return !is_cancelled_;
   };
   try {

@@ -19,7 +19,7 @@ bool is_queue(const Profile& profile) {
 }
 
 void take_values(const TraceIndex& index, size_t row, TimeRange range, Propagation& sums, Profile& profile) {
-  // Whole nanoseconds, so that sums are exact whatever their order.
+  // Whole nanoseconds make sums exact in any order.
   index.for_each_time(row, range.begin_ns, range.end_ns, [&](uint32_t context, uint64_t ns) {
     if (context != kNone) sums.add(context, static_cast<double>(ns));
   });

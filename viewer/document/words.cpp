@@ -19,7 +19,7 @@ QString counted(double value) {
   return english.toString(value, 'f', 0);
 }
 
-// Of a number from 1 to 1000.
+// Formats a number from 1 to 1000.
 QString three_digits(double value) {
   const int whole = value < 9.995 ? 1 : value < 99.95 ? 2 : 3;
   QString text = QString::number(value, 'f', 3 - whole);
@@ -59,7 +59,7 @@ QString duration(uint64_t ns) {
 
 QString fitted_name(const QString& name, const QFontMetrics& font, int pixels) {
   if (font.horizontalAdvance(name) <= pixels) return name;
-  constexpr int kFewestColumns = 18;  // for the function's own name with dots around it
+  constexpr int kFewestColumns = 18;  // room for the function's own name with dots around it
   constexpr int kTries = 4;           // letters differ in width
   const std::string whole = name.toStdString();
   int columns = std::min(static_cast<int>(name.size()), pixels / std::max(1, font.averageCharWidth()));

@@ -16,7 +16,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr int kRecordRole = Qt::UserRole + 30;  // into RunSummary::contention
+constexpr int kRecordRole = Qt::UserRole + 30;  // index into RunSummary::contention
 
 QString paragraph(const QString& label, const QString& text) {
   return text.isEmpty() ? QString() : "<p><b>" + label + "</b> " + text + "</p>";

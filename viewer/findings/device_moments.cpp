@@ -10,7 +10,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostIdle = 64, kMostWaits = 256;  // the longest ones, which are looked through
+constexpr size_t kMostIdle = 64, kMostWaits = 256;  // the longest ones, which are searched
 constexpr size_t kMostTasks = 4'000'000;            // 16 bytes each
 
 bool has_traces(const Database& database) {
@@ -32,19 +32,19 @@ void keep_longest(std::vector<Row>& rows, size_t most, const NsOf& ns_of) {
   std::sort(rows.begin(), rows.end(), is_longer);
 }
 
-// When the first queue was there; the first task's begin where no trace tells.
+// Returns when the first queue was created, or the first task's start if no trace shows it.
 uint64_t begin_of_queues(const Database& database, uint64_t first_task_ns) {
   uint64_t begin = first_task_ns;
   for (size_t p = 0; p < database.traces.size(); ++p) {
     if (!database.traces[p] || database.profiles[p].id.device < 0) continue;
-    TraceSource trace = database.traces[p];  // with a position of its own
+    TraceSource trace = database.traces[p];  // a copy with its own position
     std::vector<TraceRecord> block;
     if (trace(block) && !block.empty()) begin = std::min(begin, block.front().time_ns);
   }
   return begin;
 }
 
-// Without tasks, of all queues together.
+// Returns the times without tasks on any queue.
 std::vector<TimeRange> idle_between(const Database& database, std::vector<TimeRange> tasks) {
   std::sort(tasks.begin(), tasks.end(),
             [](const TimeRange& one, const TimeRange& other) { return one.begin_ns < other.begin_ns; });
@@ -67,7 +67,7 @@ DeviceMoments::DeviceMoments(Document& document, QObject* parent) : QObject(pare
     try {
       found_ = search(database, is_cancelled_);
     } catch (const std::exception&) {
-      // the timeline says so
+      // the timeline reports it
     }
     QMetaObject::invokeMethod(
         this,
@@ -88,7 +88,7 @@ DeviceMoments::~DeviceMoments() {
 DeviceMoments::Known DeviceMoments::search(const Database& database, const std::atomic<bool>& is_cancelled) {
   Known known;
   std::vector<TimeRange> tasks;
-  LaunchSource launches = database.launches;  // with a position of its own
+  LaunchSource launches = database.launches;  // a copy with its own position
   for (std::vector<DeviceLaunch> block; launches && tasks.size() < kMostTasks && launches(block);) {
     if (is_cancelled) return {};
     for (const DeviceLaunch& launch : block) {
@@ -123,8 +123,8 @@ std::optional<Moment> DeviceMoments::all_of(uint32_t queue) const {
   return all == known_.queues.end() ? std::nullopt : std::optional(all->second);
 }
 
-// The two innermost functions are called from each other there, whatever they call. Stacks may lack a
-// function of another module, where it only jumped on into a third one: as functions of OpenCL's loader do.
+// True if the two innermost functions call each other there, whatever they call. A stack may lack a function
+// of another module that only jumped on into a third one, as functions of OpenCL's loader do.
 bool DeviceMoments::is_in(uint32_t context, const std::vector<FindingFrame>& code) const {
   if (context == kNone || code.empty()) return false;
   const std::vector<FindingFrame> path = frames_of(document_.measured_tree(), context);

@@ -22,8 +22,8 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kEvidenceRole = Qt::UserRole + 20;
-constexpr int kLeastOfWidest = 30;  // average letters that the widest column keeps where all do not fit
-// Between a number, which ends at its cell's right, and a text that follows.
+constexpr int kLeastOfWidest = 30;  // average letters that the widest column keeps if not all columns fit
+// Separates a right-aligned number from the text after it.
 constexpr const char* kGap = "   ";
 
 bool is_text(const QAbstractItemModel& model, int column) {
@@ -31,7 +31,7 @@ bool is_text(const QAbstractItemModel& model, int column) {
   return column > 0 && !(alignment.toInt() & Qt::AlignRight);
 }
 
-// Titles stand where the texts below them do.
+// Aligns titles with the texts below them.
 class EvidenceHeader : public QHeaderView {
  public:
   explicit EvidenceHeader(QWidget* parent) : QHeaderView(Qt::Horizontal, parent) {
@@ -48,7 +48,7 @@ class EvidenceHeader : public QHeaderView {
   }
 };
 
-// Texts after the first column keep their distance from what is to their left.
+// Keeps a gap between texts after the first column and what is to their left.
 class EvidenceDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -56,7 +56,7 @@ class EvidenceDelegate : public QStyledItemDelegate {
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QStyleOptionViewItem inset = option;
     if (is_text(*index.model(), index.column())) {
-      // The part that is left out has the selection's colour too.
+      // The elided part gets the selection's colour too.
       option.widget->style()->drawPrimitive(QStyle::PE_PanelItemViewItem, &option, painter, option.widget);
       inset.rect.setLeft(inset.rect.left() + gap(option));
     }
@@ -72,7 +72,7 @@ class EvidenceDelegate : public QStyledItemDelegate {
   static int gap(const QStyleOptionViewItem& option) { return option.fontMetrics.horizontalAdvance(kGap); }
 };
 
-// Of a row in its table: where it is, and its texts, which stay when numbers become others.
+// Returns a row's position and its texts, which stay when numbers change.
 QString key_of(QModelIndex row) {
   QString key;
   for (; row.isValid(); row = row.parent()) {
@@ -118,9 +118,10 @@ EvidenceTable::EvidenceTable(Document& document, const QStringList& columns, QWi
   setUniformRowHeights(true);
   setAlternatingRowColors(true);
   setAllColumnsShowFocus(true);
-  setTextElideMode(Qt::ElideMiddle);  // places end with their lines
+  setTextElideMode(Qt::ElideMiddle);  // locations end with their lines
   setSelectionMode(ExtendedSelection);
-  header()->setSortIndicator(-1, Qt::DescendingOrder);  // as the pages fill it, until a column is clicked
+  header()->setSortIndicator(-1, Qt::DescendingOrder);  // in the order of the pages, until a column is
+                                                        // clicked
   setSortingEnabled(true);
   connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, &EvidenceTable::row_chosen);
   connect(this, &QTreeView::activated, this, &EvidenceTable::show_source);
@@ -165,7 +166,7 @@ void EvidenceTable::clear() {
   evidence_.clear();
 }
 
-// Of its rows and its title.
+// Returns the width for the column's rows and its title.
 int EvidenceTable::width_needed(int column) const {
   QFont bold = font();
   bold.setBold(true);
@@ -178,12 +179,12 @@ int EvidenceTable::width_needed(int column) const {
   return std::max(sizeHintForColumn(column), of_title) + fontMetrics().averageCharWidth();
 }
 
-// Where not all fit the widest one is cut.
+// If not all columns fit, the widest one is narrowed.
 void EvidenceTable::fit_columns() {
   std::vector<int> widths;
   for (int column = 0; column < model_.columnCount(); ++column) widths.push_back(width_needed(column));
   const auto widest = std::ranges::max_element(widths);
-  // The bar comes when the rows are laid out.
+  // The scroll bar appears when the rows are laid out.
   const int bar = verticalScrollBar()->isVisible() ? 0 : verticalScrollBar()->sizeHint().width();
   const int over = std::accumulate(widths.begin(), widths.end(), 0) - (viewport()->width() - bar);
   const int least = std::min(kLeastOfWidest * fontMetrics().averageCharWidth(), *widest);
@@ -192,7 +193,7 @@ void EvidenceTable::fit_columns() {
     setColumnWidth(column, widths[static_cast<size_t>(column)]);
 }
 
-// A page is filled as it is shown first, before it has its width.
+// A page is filled when it is first shown, before it has its width.
 void EvidenceTable::resizeEvent(QResizeEvent* event) {
   QTreeView::resizeEvent(event);
   if (awaits_layout_) fit_columns();

@@ -18,10 +18,10 @@ FindingSearch::FindingSearch(Document& document) : QObject(&document), document_
   start();
 }
 
-FindingSearch::~FindingSearch() = default;  // the thread is told to stop, and waited for
+FindingSearch::~FindingSearch() = default;  // stops the thread and waits for it
 
 void FindingSearch::start() {
-  // Nothing else was measured where pages only show something else.
+  // The measured data is the same if pages only show another selection.
   if (tree_ == document_.shared_measured_tree()) return;
   tree_ = document_.shared_measured_tree();
   known_ = {};

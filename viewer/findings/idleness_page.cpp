@@ -12,7 +12,7 @@ namespace prof::viewer {
 
 namespace {
 
-// Of a caller the name alone: the details have all of it.
+// For a caller only the name: the details have the rest.
 std::string where(const Blamed& blamed) {
   std::string text = blamed.what;
   QString caller = QString::fromStdString(function_in_words({{blamed.caller, "", "", 0}}));

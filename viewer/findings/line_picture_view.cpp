@@ -19,10 +19,10 @@ constexpr size_t kBytes = 64;
 constexpr size_t kMostPictures = 4;
 constexpr size_t kMostRows = 16;
 constexpr size_t kBytesPerTick = 8;
-constexpr int kLabelLetters = 24;  // that a thread's label may take
+constexpr int kLabelLetters = 24;  // the limit of a thread's label
 constexpr int kLeastCell = 5;
 constexpr int kRowsAround = 4;  // title, ruler, common bytes, and a gap
-// Of threads; told apart on light and dark grounds.
+// Hues of threads, distinguishable on light and dark backgrounds.
 constexpr int kHues[] = {210, 28, 130, 330, 48, 275, 180, 0};
 
 QString title(const LinePicture& picture) {
@@ -39,7 +39,8 @@ const char* word_for(char letter) {
   return letter == 'b' ? "both" : letter == 'w' ? "writes" : "reads";
 }
 
-// Which of the bytes several threads use, at least one of them writing: '=' there, '-' where one uses it.
+// Returns '=' for each byte that several threads use with at least one write, '-' for each that one thread
+// uses.
 std::string common_bytes(const LinePicture& picture) {
   std::string common(kBytes, '.');
   for (size_t byte = 0; byte < kBytes; ++byte) {
@@ -89,7 +90,7 @@ int LinePictureView::label_width() const {
 }
 
 int LinePictureView::cell_width() const {
-  const int room = width() - label_width() - 3 * fontMetrics().averageCharWidth();  // with a "64" behind
+  const int room = width() - label_width() - 3 * fontMetrics().averageCharWidth();  // followed by a "64"
   return std::clamp(room / static_cast<int>(kBytes), kLeastCell, row_height());
 }
 
@@ -135,7 +136,7 @@ QSize LinePictureView::minimumSizeHint() const {
 }
 
 QSize LinePictureView::sizeHint() const {
-  constexpr int kCell = 7;  // words of what is done to 8 bytes fit
+  constexpr int kCell = 7;  // wide enough for the text on 8 bytes
   return minimumSizeHint() + QSize((kCell - kLeastCell) * static_cast<int>(kBytes), 0);
 }
 
@@ -196,7 +197,7 @@ void LinePictureView::paint_row(QPainter& painter, size_t picture, size_t row) c
   const QString label = QString::fromStdString(thread_label(document_.database(), thread.profile));
   painter.drawText(QRect(margin(), first.top(), label_width(), first.height()), Qt::AlignVCenter,
                    fontMetrics().elidedText(label, Qt::ElideMiddle, label_width() - 2 * margin()));
-  // The line itself, with what nobody uses of it.
+  // The line itself, including its unused bytes.
   const QRect line = first.united(cell(picture, row, kBytes - 1)).adjusted(0, 2, 0, -2);
   painter.fillRect(line, palette().color(QPalette::Base));
   paint_uses(painter, picture, row);
@@ -204,8 +205,8 @@ void LinePictureView::paint_row(QPainter& painter, size_t picture, size_t row) c
   painter.drawRect(line);
 }
 
-// Neighbouring bytes of which the thread does the same, within each 8, where most fields begin, are one piece
-// with a word in it.
+// Adjacent bytes with the same use by the thread form one piece with a word in it. Pieces end at multiples of
+// 8, where most fields begin.
 void LinePictureView::paint_uses(QPainter& painter, size_t picture, size_t row) const {
   const LinePicture::Row& thread = pictures_[picture].rows[row];
   const QColor full = colour_of(thread.profile);
@@ -227,7 +228,7 @@ void LinePictureView::paint_uses(QPainter& painter, size_t picture, size_t row) 
   }
 }
 
-// What makes the difference between true and false sharing.
+// Paints what distinguishes true from false sharing.
 void LinePictureView::paint_verdict(QPainter& painter, size_t picture) const {
   const std::string common = common_bytes(pictures_[picture]);
   const QRect first = cell(picture, rows_shown(picture), 0);

@@ -34,8 +34,8 @@ QString source_link(const Document& document, const SourcePlace& place) {
   return link("source", QString::number(place.file), QString::number(place.line), text);
 }
 
-// What the user can change, else where it is spent. Where no line is known of either, the instructions; never
-// what calls main().
+// Links to the line that the user can change, or else to the one with the cost. If neither has a known line,
+// links to the instructions, but never to the caller of main().
 QString code_link(const Document& document, const std::vector<FindingFrame>& frames) {
   if (frames.empty() || !is_page("source")) return {};
   std::vector<FindingFrame> telling;
@@ -50,7 +50,8 @@ QString title_of_page(const QString& id) {
   return id.left(1).toUpper() + id.mid(1);
 }
 
-// That the finding is about: of ranks what the slow ones do, not where the others wait for them.
+// Returns the function that the finding is about. For ranks that is what the slow ones do, not where the
+// others wait for them.
 const FindingFrame* function_of(const Finding& finding) {
   const FindingContext* of = nullptr;
   for (const FindingContext& context : finding.contexts)
@@ -129,7 +130,7 @@ QString links_of(const Document& document, const Finding& finding) {
   for (const FindingContext& context : finding.contexts) {
     const QString text = code_link(document, context.frames);
     if (!text.isEmpty() && !links.contains(text)) links << text;
-    constexpr qsizetype kMostPlaces = 2;  // both sides
+    constexpr qsizetype kMostPlaces = 2;  // both threads' code
     if (links.size() == kMostPlaces) break;
   }
   const FindingFrame* const function = function_of(finding);

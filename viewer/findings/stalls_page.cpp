@@ -16,14 +16,14 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) * kSecondsPerNs;
 }
 
-// Since the traces begin, as the report has it.
+// Relative to the start of the traces, as in the report.
 Cell time_cell(const StallReport& report, uint64_t ns) {
   const double since = seconds(ns - report.analysis.begin_ns);
   return {QString::number(since, 'f', 3) + " s", since,
           QString::number(since, 'f', 9) + " s since the traces begin"};
 }
 
-// Of a thread that was blocked in all of that time.
+// Returns the moment of a thread that was blocked in all of that time.
 std::function<std::optional<Moment>()> moment_of(TimeRange range, uint32_t profile) {
   return [=] { return Moment{range, profile, range.begin_ns + range.ns() / 2}; };
 }

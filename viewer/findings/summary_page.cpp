@@ -37,7 +37,7 @@ QString explained(const std::string& text, const Reasons& reasons) {
   return text.empty() ? QString() : html(text + reasons_in_words(reasons, kReasons));
 }
 
-// "25 November 2026, 00:02:52 UTC"; what is no ISO 8601 as it is.
+// Returns "25 November 2026, 00:02:52 UTC"; text that is not ISO 8601 is unchanged.
 QString moment_in_words(const std::string& moment) {
   const QString text = QString::fromStdString(moment);
   const QDateTime time = QDateTime::fromString(text, Qt::ISODate);
@@ -66,14 +66,15 @@ QColor colour_of(Severity severity, const QPalette& palette) {
   return readable_on(palette.color(QPalette::Base), QColor::fromHsl(hue, 170, is_dark(palette) ? 150 : 95));
 }
 
-// A column of the same width in both lists.
+// A column with the same width in both lists.
 QString share_column(double share, const QString& of) {
   QString text = "<td width=\"95\" align=\"right\">";
   if (share > 0) text += percent(share) + (of.isEmpty() ? "" : " " + of);
   return text + "&nbsp;&nbsp;</td>";
 }
 
-// What the share is: of paths and of what was not seen it is their cost, else what a change saves at most.
+// Returns what the share means: for call paths and unattributed time it is their cost, else the largest
+// saving by a change.
 QString meaning_of_share(const Finding& finding) {
   const QString page = page_of_finding(finding.kind);
   return page.isEmpty() || page == "top-down" ? "spent" : "to save";
@@ -84,7 +85,7 @@ QString found(const Document& document, const Finding& finding, const QPalette& 
                      .arg(colour_of(finding.severity, palette).name(), html(severity_name(finding.severity)));
   text += share_column(finding.cost ? finding.cost->share_of_run : 0, meaning_of_share(finding));
   text += "<td>" + html(finding.sentence);
-  // Of the measurement itself sentences end with it.
+  // For findings about the measurement, the sentence ends with the advice.
   const bool is_said = finding.sentence.find(finding.advice) != std::string::npos;
   if (!is_said) text += "<br>" + html(finding.advice);
   if (const QString links = links_of(document, finding); !links.isEmpty()) text += "<br>" + links;
@@ -153,7 +154,7 @@ void SummaryPage::showEvent(QShowEvent* event) {
 
 void SummaryPage::changeEvent(QEvent* event) {
   Page::changeEvent(event);
-  if (event->type() == QEvent::PaletteChange && search_) renew();  // colours are in the text
+  if (event->type() == QEvent::PaletteChange && search_) renew();  // the text contains colours
 }
 
 void SummaryPage::renew() {

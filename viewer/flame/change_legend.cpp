@@ -9,7 +9,7 @@ namespace prof::viewer {
 
 namespace {
 
-// A difference by the larger of two costs: half of it is a double, or a half.
+// A difference divided by the larger of two costs: 0.5 means doubled or halved.
 struct Step {
   double share;
   const char* words;

@@ -51,12 +51,12 @@ class Layout {
     return layout_.levels[level];
   }
 
-  // Puts rows below a box.
+  // Places rows below a box.
   void split(const std::vector<uint32_t>& rows, size_t level, const FlameBox& box) {
     double all = 0;
     for (const uint32_t row : rows) all += rows_.width(row, metric_);
     if (all <= 0) return;
-    // Rounding, and databases of other tools, can make the parts more than the whole.
+    // Rounding, and databases of other tools, can make the parts exceed the whole.
     const double scale = (box.end - box.begin) / std::max(box.width, all);
     std::vector<Part> wide;
     FlameBox narrow;
@@ -89,7 +89,7 @@ class Layout {
   Rows& rows_;
   const size_t metric_;
   const double least_;
-  std::vector<std::pair<size_t, FlameBox>> open_;  // boxes whose children have no place yet
+  std::vector<std::pair<size_t, FlameBox>> open_;  // boxes whose children are not placed yet
   FlameLayout layout_;
 };
 

@@ -54,7 +54,7 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
   area_->setWidget(flames_);
   area_->setWidgetResizable(true);
   area_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  area_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // else it would change the width
+  area_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // otherwise it would change the width
   auto* const column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);

@@ -20,7 +20,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr double kLeastPixels = 2;  // of a frame that is shown alone
+constexpr double kLeastPixels = 2;  // for a frame that is shown alone
 constexpr int kTextMargin = 3;
 constexpr int kLeastTextWidth = 24;
 
@@ -165,7 +165,7 @@ QString FlameWidget::text_of_chosen() const {
          quantity(metric, tree.totals[m]) + "\t" + percent(1) + "\n" + text;
 }
 
-// The menu of a frame: of the one below the pointer, or, by a key, of the chosen one.
+// Opens the menu of the frame below the pointer or, by a key, of the selected one.
 void FlameWidget::contextMenuEvent(QContextMenuEvent* event) {
   if (!rows_) return;
   if (event->reason() == QContextMenuEvent::Mouse)
@@ -293,7 +293,7 @@ void FlameWidget::mousePressEvent(QMouseEvent* event) {
   choose(row);
 }
 
-// Its first press has zoomed; what was under it then is chosen.
+// The first press has zoomed; this selects what was under it then.
 void FlameWidget::mouseDoubleClickEvent(QMouseEvent*) {
   ask_for_source();
 }
@@ -311,7 +311,7 @@ void FlameWidget::move_along(int step) {
   }
 }
 
-// To the heaviest row below the chosen one.
+// Moves to the most expensive row below the selected one.
 void FlameWidget::move_down() {
   const FlameBox* heaviest = nullptr;
   for (const std::vector<FlameBox>& level : layout_.levels)

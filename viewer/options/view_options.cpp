@@ -60,7 +60,7 @@ std::optional<Seconds> time_of(const std::string& text) {
   const auto [end, failed] = std::from_chars(text.data(), middle, time.begin);
   const auto [end_too, failed_too] = std::from_chars(middle + 2, last, time.end);
   if (failed != std::errc() || end != middle || failed_too != std::errc() || end_too != last) return {};
-  constexpr double kLongest = 1e9;  // some thirty years; "inf" and "nan" are none either
+  constexpr double kLongest = 1e9;  // about thirty years; also rejects "inf" and "nan"
   if (!(time.begin >= 0 && time.begin < time.end && time.end <= kLongest)) return {};
   return time;
 }

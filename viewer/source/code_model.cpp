@@ -24,7 +24,7 @@ QString bytes_in_words(const std::vector<uint8_t>& bytes) {
   return words.join(' ');
 }
 
-// A bar for each loop around it, and whether it is a jump, up or down, or out of the function, or the target
+// Returns one bar per enclosing loop, and a mark for a jump (up, down, or out of the function) or the target
 // of one.
 QString jumps_in_words(const CodeRow& row) {
   QString words(static_cast<qsizetype>(std::min(row.loops, kMostLoopsShown)), QChar(u'\u2502'));
@@ -159,7 +159,7 @@ QVariant CodeModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant CodeModel::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole)  // as the cells below
+  if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole)  // like the cells below
     return QVariant::fromValue(section == Value || section == Address ? Qt::AlignRight | Qt::AlignVCenter
                                                                       : Qt::AlignLeft | Qt::AlignVCenter);
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kSyntaxSetting = "source/syntax";
 constexpr const char* kBytesSetting = "source/bytes";
 constexpr const char* kIntel = "Intel";
-constexpr size_t kLeastLetters = 30, kMostLetters = 100;  // of the column of instructions
+constexpr size_t kLeastLetters = 30, kMostLetters = 100;  // width of the column of instructions
 
 double total_of(const Database& database, uint32_t metric) {
   double total = 0;
@@ -45,7 +45,7 @@ CodeView::CodeView(Document& document, QWidget* parent)
       table_(new QTreeView) {
   title_->setObjectName("function");
   title_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  // Long names are cut, in place of making the page wide.
+  // Long names are cut instead of widening the page.
   title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   note_->setObjectName("note");
   note_->setWordWrap(true);
@@ -100,7 +100,7 @@ CodeView::CodeView(Document& document, QWidget* parent)
   tell();
 }
 
-CodeView::~CodeView() = default;  // the thread is waited for
+CodeView::~CodeView() = default;  // waits for the thread
 
 Syntax CodeView::syntax() const {
   return syntax_->currentText() == kIntel ? Syntax::Intel : Syntax::Att;
@@ -136,7 +136,7 @@ void CodeView::decode() {
   if (!is_running_) start();
 }
 
-// One thread at a time: what is wanted meanwhile comes after it.
+// One thread at a time: a request that arrives meanwhile runs after it.
 void CodeView::start() {
   is_running_ = true;
   thread_ = std::jthread([this, turn = turn_, place = place_, syntax = syntax()] {
@@ -195,7 +195,8 @@ void CodeView::show_metric() {
   table_->header()->resizeSection(CodeModel::Address, fixed.averageCharWidth() * 8);
   table_->header()->resizeSection(CodeModel::Bytes, fixed.averageCharWidth() * 26);
   table_->header()->resizeSection(CodeModel::Jumps, fixed.averageCharWidth() * 7);
-  // Names of what is called may be long: as much as leaves room for lines, and inlined functions behind them.
+  // Names of callees may be long. They get the room that the lines and the inlined functions after them
+  // leave.
   size_t longest = kLeastLetters;
   int line = 0;
   for (int r = 0; r < model_.rowCount(); ++r) {
@@ -215,7 +216,7 @@ void CodeView::show_metric() {
   tell();
 }
 
-// What is shown, and what to know of it.
+// Shows the title and remarks on what is shown.
 void CodeView::tell() {
   const Disassembly& code = model_.code();
   const bool has_rows = !code.rows.empty();

@@ -71,7 +71,7 @@ Language language_of(const QString& path) {
     return by_ending;
   }();
   const QString ending = QFileInfo(path).suffix().toLower();
-  // The headers of the standard library have none.
+  // The standard library's headers have no suffix.
   if (ending.isEmpty() && path.contains("/c++/")) return Language::C;
   return kByEnding.value(ending, Language::None);
 }
@@ -91,7 +91,7 @@ void Highlighter::paint(qsizetype from, qsizetype to, const QTextCharFormat& for
   setFormat(static_cast<int>(from), static_cast<int>(to - from), format);
 }
 
-// Each of these returns where code goes on; `from` itself where it is none of it.
+// Each of these returns where code continues, or `from` if there is no such token.
 
 qsizetype Highlighter::comment(const QString& line, qsizetype from) {
   const bool has_slashes =
@@ -134,7 +134,7 @@ qsizetype Highlighter::quoted(const QString& line, qsizetype from) {
   if (quote != '"' && quote != '\'') return from;
   if (language_ == Language::Python && line.mid(from, 3) == QString(3, quote))
     return long_string(line, from, from + 3, quote == '"' ? LongString : LongStringOfApostrophes);
-  // Rust's lifetimes and C++'s digit separators are no strings.
+  // Rust's lifetimes and C++'s digit separators are not strings.
   const bool is_lifetime = language_ == Language::Rust && quote == '\'' && line.mid(from + 2, 1) != "'" &&
                            line.mid(from + 1, 1) != "\\";
   const bool is_separator = language_ == Language::C && quote == '\'' && from > 0 && line[from - 1].isDigit();
@@ -162,7 +162,7 @@ void Highlighter::highlightBlock(const QString& line) {
   qsizetype at = 0;
   if (previousBlockState() == LongString || previousBlockState() == LongStringOfApostrophes)
     at = long_string(line, 0, 0, static_cast<State>(previousBlockState()));
-  // An empty line ends no comment.
+  // An empty line does not end a comment.
   if (line.isEmpty() && previousBlockState() == BlockComment) setCurrentBlockState(BlockComment);
   while (at < line.size()) {
     qsizetype next = comment(line, at);

@@ -9,7 +9,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr qint64 kLargest = 16 << 20;  // bytes; no source file is larger, and the window is not to stop
+constexpr qint64 kLargest = 16 << 20;  // bytes; source files are smaller, and a larger one would block the
+                                       // window
 
 }  // namespace
 

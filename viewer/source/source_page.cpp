@@ -56,7 +56,7 @@ SourcePage::SourcePage(Document& document, QWidget* parent)
   column->addWidget(path_);
   column->addWidget(search_);
   column->addWidget(view_, 1);
-  // Above the text, so that both it and the instructions are wide enough to be read.
+  // Above the text, so that both the text and the instructions are wide enough to read.
   auto* const files_and_text = new QSplitter(Qt::Vertical);
   files_and_text->addWidget(files_view_);
   files_and_text->addWidget(right);
@@ -138,7 +138,7 @@ void SourcePage::fill_lines() {
   lines_.show(std::move(rows), document().tree().metric(document().metric()));
 }
 
-// The line that the cursor is at, with what it costs.
+// Returns the line at the cursor with its cost.
 QString SourcePage::chosen_text() const {
   if (!view_->hasFocus() || file_ == kNone || document().tree().metrics() == 0) return {};
   const uint32_t line = view_->current_line();
@@ -149,7 +149,7 @@ QString SourcePage::chosen_text() const {
 }
 
 void SourcePage::on_line_chosen() {
-  // Without text no line can be chosen in it: then it is told.
+  // Without text there is no line at the cursor; show_code_of_line() is then called with a known line.
   if (file_ != kNone && !view_->QPlainTextEdit::document()->isEmpty())
     show_code_of_line(view_->current_line());
 }
@@ -159,7 +159,7 @@ void SourcePage::show_code_of_line(uint32_t line) {
   if (document().other_run())
     return code_->show_nothing("two runs are compared: instructions are shown of one");
   const CodePlace place = code_of_line(document().tree(), file_, line, document().metric());
-  // A line without costs leaves what is shown.
+  // A line without costs does not change what is shown.
   if (place.module != kNone) code_->show_code(place);
 }
 
@@ -271,8 +271,8 @@ void SourcePage::show_nothing() {
   code_->show_nothing(why_empty());
 }
 
-// The file in which most is spent of those whose text can be read, or, where more is in a function of which
-// no line is known, its instructions.
+// Shows the file with the highest cost whose text is readable. If a function without known lines costs more,
+// shows that function's instructions.
 void SourcePage::show_dearest() {
   const CallTree& tree = document().tree();
   const size_t m = document().metric();
@@ -294,7 +294,7 @@ void SourcePage::show_dearest() {
     path_->setText(why_empty());
 }
 
-// Of the files in which most is spent, as far as some.
+// Searches only some of the most expensive files.
 std::optional<uint32_t> SourcePage::first_with_text() const {
   constexpr int kMostRead = 20;
   const std::vector<SourceFile>& files = document().tree().database->files;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kGap = 8;
 
-// The widget left of the text: costs and line numbers.
+// The widget left of the text with costs and line numbers.
 class Margin : public QWidget {
  public:
   explicit Margin(SourceView& view) : QWidget(&view), view_(view) {}
@@ -75,7 +75,7 @@ int SourceView::margin_width() const {
 
 void SourceView::show_text(const QString& text, Language language) {
   language_ = language;
-  setPlainText(text.endsWith('\n') ? text.chopped(1) : text);  // no empty line after the last one
+  setPlainText(text.endsWith('\n') ? text.chopped(1) : text);  // without an empty line after the last one
   highlighter_->use(language, palette());
   find();
   fit_margin();
@@ -177,7 +177,7 @@ size_t SourceView::go_to_found(bool next) {
   return number + 1;
 }
 
-// The line of the cursor, and what was found: not more than a user can look through.
+// Marks the cursor's line and the matches, up to a number that a user can look through.
 void SourceView::mark() {
   QTextEdit::ExtraSelection line;
   QColor mark = palette().color(QPalette::Highlight);

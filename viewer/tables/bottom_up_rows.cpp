@@ -45,7 +45,7 @@ std::vector<uint32_t> BottomUpRows::children(uint32_t row) {
   return children;
 }
 
-// Asked for all rows whenever they are sorted.
+// Called for all rows whenever they are sorted.
 bool BottomUpRows::has_children(uint32_t row) {
   std::optional<bool>& known = rows_[row].has_children;
   if (!known) known = has_callers(chain(row));

@@ -43,7 +43,7 @@ double ChangeCell::number() const {
                            : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Why the cost of this side is no number; empty where it is one.
+// Returns the reason why the cost of this run is not a number, or empty.
 QString ChangeCell::missing() const {
   const Compared& compared = *tree_.compared;
   const bool is_before = column_.change == ChangePart::Before;
@@ -63,8 +63,8 @@ int ChangeCell::sign() const {
   return !is_change || change_.is_same() ? 0 : change_.difference() > 0 ? 1 : -1;
 }
 
-// Of all that was measured in the run; of differences of all before, or of all after where nothing was
-// before.
+// Returns the share of the run's total. For differences it is relative to the total before, or after if there
+// was nothing before.
 double ChangeCell::share() const {
   const Compared& compared = *tree_.compared;
   const double before = tree_.totals[compared.before(column_.metric)];
@@ -116,7 +116,7 @@ QVariant ChangeCell::data(int role) const {
   const bool is_ratio = column_.change == ChangePart::Ratio;
   switch (role) {
     case kExactRole:
-      // Words where there is no number: the text is exported then.
+      // Without a number the text is exported.
       return is_there() && std::isfinite(number()) && (!is_ratio || change_.after > 0) ? QVariant(number())
                                                                                        : QVariant();
     case kShareRole:

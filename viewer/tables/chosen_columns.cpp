@@ -14,10 +14,10 @@ namespace prof::viewer {
 namespace {
 
 constexpr size_t kMetricsAtFirst = 2;
-constexpr const char* kWidths = "/widths";  // of a setting: those that the user gave
+constexpr const char* kWidths = "/widths";  // setting for the widths that the user gave
 constexpr const char* kPlaces =
-    "/places";  // of a setting: keys from left to right, where the user moved them
-constexpr const char* kDerived = "derived";  // "name = formula", of all tables
+    "/places";  // setting for the keys from left to right, if the user moved columns
+constexpr const char* kDerived = "derived";  // "name = formula", for all tables
 
 QStringList derived() {
   return QSettings().value(kDerived).toStringList();
@@ -37,12 +37,12 @@ QString definition_of(const Column& column) {
 
 std::vector<Column> all_columns(const CallTree& tree) {
   std::vector<Column> columns = known_columns(tree);
-  if (tree.compared) return columns;  // formulas are of one run
+  if (tree.compared) return columns;  // formulas apply to one run
   for (const QString& definition : derived()) {
     try {
       columns.push_back(derived_column(tree, name_of(definition), formula_of(definition)));
     } catch (const FormulaError&) {
-      // Its metrics are not in this database.
+      // This database lacks its metrics.
     }
   }
   return columns;
@@ -82,7 +82,7 @@ void ChosenColumns::set_width(int position) {
   is_busy_ = false;
 }
 
-// Widths that follow from the window are none that the user gave.
+// Widths that follow from the window's size do not count as the user's.
 void ChosenColumns::remember_width(int position, int, int width) {
   if (is_busy_ || position >= model_.columnCount() || width == 0) return;
   QVariantMap given = QSettings().value(setting() + kWidths).toMap();
@@ -98,7 +98,7 @@ void ChosenColumns::remember_places() {
   QSettings().setValue(setting() + kPlaces, keys);
 }
 
-// Those that were not there when the user moved columns stay behind them.
+// Columns that did not exist when the user moved columns stay after the others.
 void ChosenColumns::take_places() {
   QHeaderView& header = *view_.header();
   int place = 0;
@@ -141,7 +141,7 @@ void ChosenColumns::insert(const CallTree& tree, const Column& column) {
   mark_sorted();
 }
 
-// The header goes by positions, which have changed; the rows are sorted as they were.
+// The header uses positions, which have changed; the rows keep their order.
 void ChosenColumns::mark_sorted() {
   const QSignalBlocker blocker(view_.header());
   view_.header()->setSortIndicator(model_.sorted_column(), model_.sort_order());

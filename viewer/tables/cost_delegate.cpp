@@ -18,7 +18,7 @@ int width_of_share(const QFontMetrics& font) {
   return font.horizontalAdvance(" +< 0.1 %") + 2 * kMargin;
 }
 
-// Of costs of one of two runs a bar without a meaning of its own.
+// The bar of a cost in one of two runs has a neutral colour.
 QColor colour_of_sign(const QPalette& palette, int sign) {
   return sign == 0 ? palette.color(QPalette::Button) : change_colour(palette, sign);
 }

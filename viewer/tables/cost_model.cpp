@@ -13,7 +13,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr uint32_t kAbove = 0;  // the item that stands above all
+constexpr uint32_t kAbove = 0;  // the invisible root item
 
 double value_of(const Spread& spread, SpreadPart part) {
   switch (part) {
@@ -35,7 +35,7 @@ CostModel::CostModel(Reading reading, QObject* parent) : QAbstractItemModel(pare
   start_over();
 }
 
-CostModel::~CostModel() = default;  // the thread is told to stop, and waited for
+CostModel::~CostModel() = default;  // stops the thread and waits for it
 
 void CostModel::start_over() {
   items_.assign(1, {});
@@ -152,7 +152,7 @@ uint32_t CostModel::row_of(const QModelIndex& index) const {
 
 QModelIndex CostModel::index_of(uint32_t row) {
   if (!rows_) return {};
-  std::vector<uint32_t> path;  // from the row up to what the table begins with
+  std::vector<uint32_t> path;  // from the row up to the table's root
   for (uint32_t at = row;; at = rows_->parent(at)) {
     if (at == kNone) {
       if (zoomed_ != kNone) return {};
@@ -267,7 +267,7 @@ void CostModel::sort_children(Item& item) {
       std::vector<double> keys;
       for (const uint32_t child : item.children) {
         const double key = sort_key(items_[child].row, column);
-        keys.push_back(std::isnan(key) ? -HUGE_VAL : key);  // what has no order comes last
+        keys.push_back(std::isnan(key) ? -HUGE_VAL : key);  // values without an order come last
       }
       by(keys);
     } else {
@@ -314,7 +314,7 @@ void CostModel::count_by_thread() const {
     } catch (const std::exception&) {
       not_counted_ = std::current_exception();  // the file of the database has changed
     }
-    auto* const self = const_cast<CostModel*>(this);  // its views are told
+    auto* const self = const_cast<CostModel*>(this);  // its views are notified
     QMetaObject::invokeMethod(
         self, [self, turn] { self->show_counts(turn); }, Qt::QueuedConnection);
   });
@@ -346,7 +346,7 @@ void CostModel::show_counts(uint64_t turn) {
     if (!item.children.empty())
       emit dataChanged(index_of_item(item.children.front()),
                        index_of_item(item.children.back(), columnCount() - 1));
-  if (not_counted_) std::rethrow_exception(not_counted_);  // told where the event came from
+  if (not_counted_) std::rethrow_exception(not_counted_);  // reported where the event came from
 }
 
 double CostModel::number(uint32_t row, const Column& column) const {
@@ -369,7 +369,7 @@ double CostModel::number(uint32_t row, const Column& column) const {
   }
 }
 
-// Differences are by their size.
+// Differences are sorted by their size.
 double CostModel::sort_key(uint32_t row, const Column& column) const {
   const double value = number(row, column);
   return column.kind == ColumnKind::Change && column.change == ChangePart::Difference ? std::abs(value)

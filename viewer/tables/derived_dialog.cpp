@@ -33,7 +33,7 @@ void DerivedDialog::edit(const QString& name, const QString& formula) {
   formula_->setText(formula);
 }
 
-// A formula without a name is its own; "=" parts names from formulas where they are kept.
+// A formula without a name is its own name. In settings, "=" separates the name from the formula.
 void DerivedDialog::finish() {
   const QString formula = formula_->text().trimmed(), name = name_->text().trimmed();
   try {

@@ -29,7 +29,7 @@ bool FlatRows::is_inlined(uint32_t row) {
   return std::all_of(all.begin(), all.end(), [this](uint32_t node) { return tree_.nodes[node].inlined; });
 }
 
-// An entry point is no function: it is here only for what no frame was known for.
+// An entry point is not a function. It is listed only for the cost of unknown frames.
 double FlatRows::weight(uint32_t row, size_t metric) {
   const Cost spent = cost(row, metric);
   // In the difference of two profiles either may be negative.

@@ -24,7 +24,7 @@ class FormulaParser {
 
  private:
   using Operation = Formula::Operation;
-  static constexpr int kDeepest = 100;  // parentheses; more are no formula
+  static constexpr int kDeepest = 100;  // parentheses; a deeper formula is rejected
 
   [[noreturn]] void fail(const std::string& expected) const {
     throw FormulaError(fmt::format("at character {}{}: expected {}", at_ + 1,

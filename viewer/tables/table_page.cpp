@@ -47,7 +47,7 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
   view_->setContextMenuPolicy(Qt::CustomContextMenu);
   view_->header()->setStretchLastSection(false);
   view_->setTextElideMode(Qt::ElideMiddle);
-  view_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // columns stay where they are
+  view_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);  // columns stay in place
   view_->installEventFilter(this);
   view_->viewport()->installEventFilter(this);
   auto* const column = new QVBoxLayout(this);
@@ -135,7 +135,8 @@ void TablePage::make_keys() {
   add("Previous that was found", {QKeySequence::FindPrevious}, [this] { go_to_found(false); });
 }
 
-// Letters are keys of the table alone: elsewhere they are typed. A page gets its width after it was filled.
+// Letters are shortcuts in the table only; elsewhere they are typed. A page gets its width after it is
+// filled.
 bool TablePage::eventFilter(QObject* watched, QEvent* event) {
   if (watched == view_->viewport()) {
     if (event->type() == QEvent::Resize && was_filled_) columns_.give_rest_to_functions();
@@ -174,7 +175,7 @@ void TablePage::showEvent(QShowEvent* event) {
   if (asked_function_ != kNone) choose_function(asked_function_);
 }
 
-// What is open now is opened again in the next tree.
+// Records the open rows, to be opened again in the next tree.
 void TablePage::forget() {
   if (is_filled_) {
     opened_.clear();
@@ -215,7 +216,7 @@ void TablePage::fill() {
   was_filled_ = true;
 }
 
-// By the metric when it is another one; else as the user has sorted last.
+// Sorts by the metric if it has changed, else as the user sorted last.
 void TablePage::sort_by_metric() {
   if (!is_filled_) return;
   const CallTree& tree = document().tree();
@@ -224,7 +225,7 @@ void TablePage::sort_by_metric() {
   model_.set_metric(metric);
   if (tree.metrics() == 0) return;
   view_->setSortingEnabled(true);
-  // Two runs that are compared are sorted on their own; what was before comes back with one of them.
+  // Two compared runs have a sort order of their own; the previous order returns with a single run.
   const bool is_other_mode = std::exchange(compares_, tree.compared.has_value()) != tree.compared.has_value();
   const Sorting& last = sortings_[compares_];
   int column = is_other_mode ? model_.column_of(last.key) : model_.sorted_column();
@@ -254,7 +255,7 @@ void TablePage::go_to_found(bool forward) {
   } else if (const auto here = std::find(found.begin(), found.end(), current); here != found.end()) {
     at = static_cast<size_t>(here - found.begin()) + (forward ? 1 : 0);
   }
-  // What the threshold or the zoom hides is passed over.
+  // Skips rows hidden by the threshold or the zoom.
   for (size_t tried = 0; tried < found.size(); ++tried) {
     const size_t next =
         forward ? (at + tried) % found.size() : (at + 2 * found.size() - 1 - tried) % found.size();
@@ -278,7 +279,7 @@ void TablePage::choose_function(uint32_t frame) {
   const std::vector<uint32_t> all = rows.rows_of(wanted);
   const CallTree& tree = document().tree();
   const size_t metric = document().metric();
-  // Of two runs also what only one of them has.
+  // For two runs, also rows that only one of them has.
   const auto weight = [&](uint32_t row) {
     const double one = rows.weight(row, metric);
     return tree.compared ? std::max(one, rows.weight(row, metric + tree.compared->count)) : one;

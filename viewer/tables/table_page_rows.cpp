@@ -1,4 +1,4 @@
-// Which rows of a table are open, chosen and zoomed into.
+// Handles which rows of a table are open, selected and zoomed.
 
 #include <QScrollBar>
 #include <algorithm>
@@ -48,7 +48,7 @@ void TablePage::open_again(const QModelIndex& parent) {
   }
 }
 
-// What is open and selected stays so, where it is still there; of a row that is not, the one above it.
+// Keeps rows open and selected if they are still shown; for others, their nearest visible ancestor.
 void TablePage::hide_below(double percent) {
   if (!is_filled_) return model_.set_threshold(percent);
   const uint32_t current = model_.row_of(view_->currentIndex());
@@ -72,7 +72,7 @@ void TablePage::hide_below(double percent) {
       view_->selectionModel()->select(index, QItemSelectionModel::Select | QItemSelectionModel::Rows);
 }
 
-// Those that are open, from above.
+// Collects the open rows from top to bottom.
 void TablePage::note_open(const QModelIndex& parent, std::vector<uint32_t>& rows) const {
   for (int row = 0; row < model_.rowCount(parent) && rows.size() < kMostOpen; ++row) {
     const QModelIndex index = model_.index(row, 0, parent);
@@ -87,7 +87,7 @@ void TablePage::open_row(const QModelIndex& index) {
   view_->expand(index);
 }
 
-// Level by level, so that a limit leaves the deep ones closed.
+// Level by level, so that the limit leaves the deep ones closed.
 void TablePage::open_all_below() {
   std::vector<QModelIndex> level{view_->currentIndex().siblingAtColumn(0)};
   size_t opened = 0;
@@ -112,7 +112,7 @@ void TablePage::indent_down_to(const QModelIndex& index) {
   fit_indentation();
 }
 
-// Names of deep call paths keep half of their column.
+// Names in deep call paths keep half of their column.
 void TablePage::fit_indentation() {
   constexpr int kLeast = 2;  // pixels
   const int most = fontMetrics().averageCharWidth() * 2;
@@ -121,7 +121,7 @@ void TablePage::fit_indentation() {
 
 void TablePage::choose_row(const QModelIndex& index) {
   if (!index.isValid()) return;
-  view_->setCurrentIndex(index);  // opens what is above it
+  view_->setCurrentIndex(index);  // opens its ancestors
   view_->scrollTo(index, QAbstractItemView::PositionAtCenter);
   view_->horizontalScrollBar()->setValue(0);
 }
@@ -131,7 +131,7 @@ void TablePage::show_hot_path() {
   const CallTree& tree = document().tree();
   Rows& rows = *model_.rows();
   const size_t metric = document().metric();
-  // Of two runs where they differ most.
+  // For two runs, the largest difference.
   const auto weight = [&](uint32_t of) {
     const double one = rows.weight(of, metric);
     return tree.compared ? std::abs(one - rows.weight(of, metric + tree.compared->count)) : one;
@@ -170,7 +170,7 @@ void TablePage::zoom_back() {
   if (zooms_.empty()) return;
   const uint32_t back = zooms_.back(), from = model_.zoomed();
   zoom(back);
-  zooms_.resize(zooms_.size() - 2);  // itself, and what zoom() has kept
+  zooms_.resize(zooms_.size() - 2);  // itself, and the one that zoom() has added
   choose_row(model_.index_of(from));
   tell_zoom();
 }

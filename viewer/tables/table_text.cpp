@@ -14,7 +14,7 @@ namespace prof::viewer {
 
 namespace {
 
-// From the outermost row inwards: as rows are shown, from above.
+// From the outermost row inwards, which sorts rows in display order.
 std::vector<int> place_of(QModelIndex index) {
   std::vector<int> place;
   for (; index.isValid(); index = index.parent()) place.push_back(index.row());
@@ -82,8 +82,8 @@ void write_all(QAbstractItemModel& model, QIODevice& out) {
 
 }  // namespace
 
-// What a table has not loaded is loaded into another one, which then goes: the one that is shown stays as it
-// is, and sorts no more rows than it did.
+// Unloaded rows are loaded into a temporary copy. The table that is shown does not change and has no more
+// rows to sort.
 void write_csv(QAbstractItemModel& model, const std::filesystem::path& file) {
   if (const auto* const costs = qobject_cast<const CostModel*>(&model)) {
     const std::unique_ptr<CostModel> copy = costs->copy();

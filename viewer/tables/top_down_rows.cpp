@@ -40,7 +40,7 @@ const std::vector<bool>* TopDownRows::shown_rows(double threshold_percent) {
   return &shown;
 }
 
-// One that costs nothing is not shown.
+// Rows without costs are not shown.
 bool TopDownRows::has_children(uint32_t row) {
   for (uint32_t child = row + 1; child < tree_.nodes[row].end; child = tree_.nodes[child].end)
     if (is_shown(*this, tree_, child, 0)) return true;
@@ -52,8 +52,8 @@ const NodeContexts& TopDownRows::contexts() {
   return *contexts_;
 }
 
-// Mostly the first metric tells. Of the others the tree computes all nodes at once, which is too much for the
-// few rows that the first one leaves open.
+// Mostly the first metric decides. For the others the tree computes all nodes at once, which is too much for
+// the few rows that the first one leaves undecided.
 bool TopDownRows::costs_anything(uint32_t row) {
   if (tree_.metrics() == 0 || weight(row, 0) != 0) return tree_.metrics() > 0;
   if (tree_.is_folded || tree_.compared) return has_weight(*this, tree_, row);

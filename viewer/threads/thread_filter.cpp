@@ -95,7 +95,7 @@ void ThreadFilter::choose_listed() {
   if (document_ && !threads.empty()) document_->choose_threads(std::move(threads));
 }
 
-// None at all is no choice: the list shows again what is chosen.
+// An empty selection is not applied: the list shows the current selection again.
 void ThreadFilter::apply() {
   std::vector<uint32_t> threads;
   for (int row = 0; row < list_->count(); ++row)

@@ -129,7 +129,7 @@ void ThreadPlot::paint_axis(QPainter& painter) const {
     const double value = highest() * tick / kTicks;
     const int y = all.bottom() - all.height() * tick / kTicks;
     const bool is_count = order_ == Order::Histogram;
-    if (is_count && value != std::floor(value)) continue;  // there are no half threads
+    if (is_count && value != std::floor(value)) continue;  // there are no fractional threads
     painter.drawLine(all.left() - letter / 2, y, all.left(), y);
     painter.drawText(QRect(0, y - line / 2, all.left() - letter, line), Qt::AlignRight | Qt::AlignVCenter,
                      label_of(value));
@@ -141,7 +141,7 @@ void ThreadPlot::paint_axis(QPainter& painter) const {
   const auto label = [&](const QString& text, Qt::Alignment where) {
     painter.drawText(below, where, fontMetrics().elidedText(text, Qt::ElideRight, all.width() / 2 - letter));
   };
-  // Ends that read alike are told in all digits.
+  // If both ends have the same text, they are shown with all digits.
   const bool are_alike = words_(distribution_.minimum) == words_(distribution_.maximum);
   const auto& put = are_alike && bars_.size() > 1 ? exact_ : words_;
   label(is_count ? put(distribution_.minimum) : name_(bars_.front().threads[0]), Qt::AlignLeft);
@@ -157,7 +157,7 @@ void ThreadPlot::paint_bars(QPainter& painter) const {
   const QColor outlier = QColor::fromHsl(20, 190, is_dark(palette()) ? 140 : 115);
   QColor pale_outlier = outlier;
   pale_outlier.setAlphaF(0.45F);
-  constexpr size_t kWideEnough = 4;  // to leave gaps between bars, all of them or none
+  constexpr size_t kWideEnough = 4;  // for gaps between all bars, or none
   const bool has_gaps = static_cast<size_t>(all.width()) / std::max<size_t>(bars_.size(), 1) >= kWideEnough;
   for (size_t b = 0; b < bars_.size(); ++b) {
     const Bar& bar = bars_[b];

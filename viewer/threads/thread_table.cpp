@@ -74,7 +74,7 @@ QVariant ThreadTable::data(const QModelIndex& index, int role) const {
 }
 
 QVariant ThreadTable::headerData(int section, Qt::Orientation orientation, int role) const {
-  if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole)  // as the cells below
+  if (orientation == Qt::Horizontal && role == Qt::TextAlignmentRole)  // like the cells below
     return QVariant::fromValue(section == Value || section == OfMean ? Qt::AlignRight | Qt::AlignVCenter
                                                                      : Qt::AlignLeft | Qt::AlignVCenter);
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};

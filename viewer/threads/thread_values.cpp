@@ -14,7 +14,8 @@ namespace {
 constexpr double kTukey = 1.5;
 constexpr double kSame = 0.05;  // of the median
 
-// The contexts whose values are summed: the outermost ones of the function, or all at which it spends itself.
+// Returns the contexts whose values are added up: the outermost ones of the function, or all with its self
+// cost.
 std::vector<uint32_t> contexts_of(const CallTree& tree, std::optional<uint32_t> frame, CostKind kind) {
   const std::vector<Context>& contexts = tree.database->contexts;
   std::vector<uint32_t> wanted;
@@ -38,7 +39,7 @@ double value_at(std::span<const ProfileValue> values, uint32_t context, uint32_t
   return kind == CostKind::Inclusive ? at->values.inclusive : at->values.exclusive;
 }
 
-// Where recursion is folded, costs of a function are those of the nodes below it, not of the contexts.
+// If recursion is folded, a function's cost is that of the nodes below it, not of the contexts.
 std::vector<double> folded_values(const CallTree& tree, uint32_t metric, uint32_t frame) {
   std::vector<bool> is_below(tree.nodes.size());
   for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
@@ -58,7 +59,7 @@ std::vector<double> folded_values(const CallTree& tree, uint32_t metric, uint32_
   return values;
 }
 
-// Between neighbours, as most tools do.
+// Interpolates between neighbours, as most tools do.
 double quantile(const std::vector<double>& sorted, double part) {
   const double at = part * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(at);
@@ -70,7 +71,7 @@ double quantile(const std::vector<double>& sorted, double part) {
 
 std::vector<double> thread_values(const CallTree& tree, uint32_t metric, std::optional<uint32_t> frame,
                                   CostKind kind) {
-  // A whole program spends all itself.
+  // For a whole program, all cost is self cost.
   if (!frame) kind = CostKind::Inclusive;
   if (frame && tree.is_folded && kind == CostKind::Inclusive) return folded_values(tree, metric, *frame);
   const std::vector<uint32_t> contexts = contexts_of(tree, frame, kind);

@@ -74,7 +74,7 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
   halves->addWidget(table_);
   halves->setStretchFactor(0, 2);
   halves->setStretchFactor(1, 1);
-  constexpr int kPlots = 700, kTable = 500;  // as they share any width
+  constexpr int kPlots = 700, kTable = 500;  // the ratio in which they share the width
   halves->setSizes({kPlots, kTable});
   remember_splitter(*plots, "threads-plots");
   remember_splitter(*below, "threads-below");

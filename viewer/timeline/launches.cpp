@@ -9,13 +9,13 @@ namespace prof::viewer {
 
 namespace {
 
-// Of all_in(): tasks looked at, of which most may be of rows that are not shown.
+// For all_in(): tasks that are checked, most of which may belong to rows that are not shown.
 constexpr size_t kMostLookedAt = 20'000;
 
 }  // namespace
 
 LaunchTable::LaunchTable(const LaunchSource& source, const std::atomic<bool>& is_cancelled, size_t most) {
-  LaunchSource next = source;  // with a position of its own
+  LaunchSource next = source;  // a copy with its own position
   for (std::vector<DeviceLaunch> block; next && next(block) && !is_cut_;) {
     if (is_cancelled) {
       launches_.clear();
@@ -53,7 +53,7 @@ LaunchTable::Found LaunchTable::run_by(uint32_t queue, TimeRange range, size_t m
   const auto of = std::lower_bound(queues_.begin(), queues_.end(), queue,
                                    [](const Queue& one, uint32_t profile) { return one.profile < profile; });
   if (of == queues_.end() || of->profile != queue) return found;
-  // The first one that ends behind the begin: ends of all before it are known to be earlier.
+  // Finds the first one that ends after the start; all before it end earlier.
   const auto ends = last_end_.begin();
   const auto first = std::upper_bound(ends + static_cast<ptrdiff_t>(of->begin),
                                       ends + static_cast<ptrdiff_t>(of->end), range.begin_ns);

@@ -42,7 +42,7 @@ Kind kind_of(const ProfileId& id) {
   return id.thread == 0 ? Kind::MainThread : Kind::Thread;
 }
 
-// What rows of one group have in common; groups are in this order.
+// What rows of one group share. Groups are sorted by it.
 using Group = std::tuple<std::string, int32_t, int32_t>;
 
 Group group_of(const ProfileId& id, RowOrder order) {
@@ -110,7 +110,7 @@ std::vector<TimelineRow> timeline_rows(const Database& database, const MappedTra
   std::vector<TimelineRow> rows;
   auto next = threads.begin();
   for (auto& [key, all] : of_groups) {
-    if (all.rows.size() == 1) {  // a heading would tell nothing that the row does not
+    if (all.rows.size() == 1) {  // a heading would add nothing
       rows.push_back(std::move(*next++));
       continue;
     }

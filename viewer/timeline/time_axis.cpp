@@ -15,7 +15,7 @@ uint64_t round_step(uint64_t shortest) {
       if (power * factor >= shortest) return power * factor;
 }
 
-// Digits behind the point, so that times a step apart look different.
+// Returns the number of decimals that distinguishes times one step apart.
 int digits_for(uint64_t step) {
   int digits = 9;
   for (uint64_t power = 10; digits > 0 && step % power == 0; power *= 10) --digits;
@@ -40,7 +40,7 @@ std::vector<Tick> ticks(TimeRange range, uint64_t origin_ns, int most) {
 }
 
 QString instant(uint64_t time_ns, uint64_t origin_ns, TimeRange range) {
-  constexpr uint64_t kParts = 10'000;  // of the range are told apart
+  constexpr uint64_t kParts = 10'000;  // parts of the range that can be distinguished
   return seconds(static_cast<int64_t>(time_ns) - static_cast<int64_t>(origin_ns),
                  digits_for(round_step(std::max<uint64_t>(range.ns() / kParts, 1))));
 }

@@ -15,7 +15,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr int kTimesAfterMs = 30;  // without another change
+constexpr int kTimesAfterMs = 30;  // after the last change
 constexpr const char* kOrderSetting = "timeline/rows";
 
 }  // namespace
@@ -55,7 +55,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
   connect(all, &QAction::triggered, this, [this] { this->document().choose_time({}); });
   view_->addActions({choose, all});
   view_->setContextMenuPolicy(Qt::ActionsContextMenu);
-  // Not while it paints: it takes milliseconds where much is to be given back.
+  // Not during painting: releasing much memory takes milliseconds.
   connect(
       view_, &TimelineView::refined, this, [this] { this->document().traces().give_back(); },
       Qt::QueuedConnection);
@@ -76,7 +76,7 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
     if (isVisible()) refresh();
   });
   connect(&document, &Document::tree_changed, this, [this] {
-    // Of another time, traces are the same.
+    // For another time, the traces are the same.
     if (tree_ == this->document().shared_measured_tree()) return;
     is_stale_ = true;
     if (isVisible()) refresh();
@@ -98,7 +98,7 @@ void TimelinePage::offer_choice() {
 
 void TimelinePage::tell(const QString& note) {
   note_->setText(note);
-  note_->setToolTip(note);  // where there is no room for all of it
+  note_->setToolTip(note);  // if there is no room for all of it
 }
 
 QWidget* TimelinePage::make_controls() {
@@ -126,7 +126,7 @@ QWidget* TimelinePage::make_controls() {
   });
   order_ = new QComboBox;
   order_->setObjectName("order");
-  order_->addItems({"by process", "by node", "by kind", "by thread", "by name"});  // as RowOrder
+  order_->addItems({"by process", "by node", "by kind", "by thread", "by name"});  // in the order of RowOrder
   order_->setCurrentIndex(std::clamp(QSettings().value(kOrderSetting).toInt(), 0, order_->count() - 1));
   order_->setToolTip("How rows are grouped; a click on a group's label opens and closes it");
   connect(order_, &QComboBox::currentIndexChanged, this, [this](int order) {
@@ -258,7 +258,7 @@ void TimelinePage::open_traces() {
   }
 }
 
-// With as much time around it, its row open and in sight.
+// Shows the moment with as much time around it, and its row open and visible.
 void TimelinePage::go_to(const Moment& moment) {
   const std::vector<uint32_t>& chosen = document().threads();
   const bool is_chosen = std::ranges::binary_search(chosen, moment.profile);

@@ -1,4 +1,4 @@
-// What a timeline page tells of one instant: in its call stack, and in the tooltip of its picture.
+// Describes one instant: in the call stack of a timeline page, and in the tooltip of its picture.
 
 #include <map>
 
@@ -50,7 +50,7 @@ void TimelinePage::show_stack() {
         new QStandardItem(found ? words_for_no_context(document().traces().mapped()) : "(not followed)"));
 }
 
-// From the entry point on. The line of a frame is that in which it runs, or calls the next one.
+// Adds the frames from the entry point on. A frame's line is the one that runs, or calls the next frame.
 void TimelinePage::add_to_stack(uint32_t context) {
   const CallTree& tree = document().measured_tree();
   const std::vector<Context>& contexts = document().database().contexts;

@@ -1,4 +1,4 @@
-// What stands beside the picture of a timeline: the call stack of an instant, and the times of functions.
+// The parts of a timeline page next to the picture: the call stack of an instant, and the times of functions.
 
 #include <QHeaderView>
 #include <QMenu>
@@ -31,7 +31,7 @@ QWidget* TimelinePage::make_sides() {
   stack_->setEditTriggers(QAbstractItemView::NoEditTriggers);
   stack_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   stack_->setContextMenuPolicy(Qt::CustomContextMenu);
-  // A click colours by that depth, Enter or a double click goes to the source.
+  // A click colours the picture by that depth; Enter or a double click goes to the source.
   connect(stack_, &QTreeView::clicked, this,
           [this](const QModelIndex& index) { depth_->setValue(index.data(kDepthRole).toInt()); });
   connect(stack_, &QTreeView::activated, this, &TimelinePage::go_to_frame_of_stack);
@@ -82,10 +82,10 @@ void TimelinePage::make_room_for_stack(bool has_cursor) {
   const int title = 2 * fontMetrics().lineSpacing() + stack_title_->fontMetrics().descent();
   box->setMinimumHeight(title);
   box->setMaximumHeight(has_cursor ? QWIDGETSIZE_MAX : title);
-  if (has_cursor) sides_->setSizes({1'000, 1'000});  // as they share any height
+  if (has_cursor) sides_->setSizes({1'000, 1'000});  // the ratio in which they share the height
 }
 
-// Other pages choose it, and the source comes to the front.
+// Other pages select the function, and the source comes to the front.
 void TimelinePage::go_to_function(const QString& name) {
   document().ask_for_function(name.toStdString());
   document().ask_for_page("source");
@@ -110,7 +110,7 @@ void TimelinePage::show_times() {
   const Traces& traces = document().traces();
   const TimeRange range = view_->selected().value_or(view_->shown());
   const QString what = view_->selected() ? "Selected" : "Shown";
-  std::vector<size_t> rows;  // of open groups once
+  std::vector<size_t> rows;  // rows of open groups once
   for (size_t r = 0; r < view_->rows().size(); ++r) {
     const TimelineRow& row = view_->rows()[r];
     if (!view_->is_in_sight(r) || (row.is_group() && row.is_open)) continue;

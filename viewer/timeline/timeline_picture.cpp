@@ -11,9 +11,9 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr int kLowRow = 4;        // up to this height a pixel column is one frame
-constexpr int kParted = 6;        // from this height on, rows have a line between them
-constexpr double kPalest = 0.35;  // of a frame's colour, however short it ran
+constexpr int kLowRow = 4;        // up to this height, a pixel column shows one frame
+constexpr int kParted = 6;        // from this height on, a line separates rows
+constexpr double kPalest = 0.35;  // of a frame's colour, however short its time
 
 QRgb blend(QRgb below, QRgb above, double share) {
   constexpr int kWhole = 1 << 16;
@@ -39,7 +39,7 @@ PixelSums sums_of(std::span<const Share> shares) {
   return sums;
 }
 
-// Where the bars of a picture go.
+// The area into which bars are painted.
 class Canvas {
  public:
   explicit Canvas(QImage& image)
@@ -59,7 +59,7 @@ class Canvas {
   int height_;
 };
 
-// One row from `y` on, column by column.
+// Paints one row from `y` on, column by column.
 class RowPainter {
  public:
   RowPainter(QImage& image, int y, int height, const PictureRequest& request, RowFrames& frames)
@@ -67,7 +67,7 @@ class RowPainter {
     frames_.begin(request.colours.size());
   }
 
-  // `full_ns` is what fills its height.
+  // `full_ns` fills the row's height.
   void paint(int x, std::span<const Share> shares, double full_ns) {
     canvas_.fill(x, y_, y_ + height_, request_.gap);
     const PixelSums sums = sums_of(shares);
@@ -87,15 +87,15 @@ class RowPainter {
                  height_ == 1 ? blend(request_.idle, colour, std::max(coverage, kPalest)) : colour);
   }
 
-  // Behind the last column.
+  // Called after the last column.
   void finish(int columns) {
     for (const RowFrames::Spot& spot : frames_.unpainted(columns))
       canvas_.fill(spot.x, spot.top, spot.top + 1, request_.colours[spot.key]);
   }
 
  private:
-  // Frames with half a pixel of the bar at least, in an order that neighbouring columns share; the rest of it
-  // stays with the one that has most.
+  // Paints the frames that get at least half a pixel of the bar, in the same order in neighbouring columns.
+  // The rest of the bar goes to the largest one.
   void paint_parts(int x, int bar, std::span<const Share> shares, const PixelSums& sums) {
     const uint64_t least = sums.running / (2 * static_cast<uint64_t>(bar));
     parts_.clear();
@@ -141,7 +141,7 @@ void paint_sums(QImage& image, int y, int height, const RowSums& sums, const Pix
 
 }  // namespace
 
-// Finds pixels side by side that are one frame alone.
+// Finds adjacent pixels that show a single frame.
 class TimelinePicture::RunFinder {
  public:
   RunFinder(const Line& line, std::vector<Run>& runs) : line_(line), runs_(runs) {}
@@ -221,7 +221,7 @@ void TimelinePicture::begin(const PictureRequest& request) {
   request_ = request;
   add_lines(request);
   scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
-  // What no row covers.
+  // Parts that no row covers.
   int end = 0;
   for (const std::vector<Line>* const lines : {&lines_, &sums_})
     if (!lines->empty()) end = std::max(end, lines->back().y + lines->back().height);

@@ -15,12 +15,11 @@ namespace {
 
 constexpr int kMinimapHeight = 44;
 constexpr int kMostLabelWidth = 280;
-constexpr double kTallestRow = 44;   // where few rows leave room for more
-constexpr double kHighestRow = 200;  // that Ctrl and the wheel make
-constexpr std::chrono::milliseconds kBudget{
-    4};                             // for rows, of a repaint; what it leaves comes in the next one
+constexpr double kTallestRow = 44;               // if few rows leave room for more
+constexpr double kHighestRow = 200;              // by Ctrl and the wheel
+constexpr std::chrono::milliseconds kBudget{4};  // for rows, per repaint; the rest follows in the next one
 constexpr size_t kMostArrows = 60;  // more would hide the picture
-constexpr int kPixelsAround = 2;    // of a pointer
+constexpr int kPixelsAround = 2;    // around a pointer
 
 }  // namespace
 
@@ -72,7 +71,7 @@ void TimelineView::show_rows(std::vector<TimelineRow> rows) {
   changed();
 }
 
-// A thread's own, or the closed group that has it.
+// Returns a thread's own row, or the closed group that contains it.
 std::optional<size_t> TimelineView::row_of(const TimelineRow& before) const {
   if (!before.is_group()) return row_of(before.profile);
   for (size_t row = 0; row < rows_.size(); ++row)
@@ -236,9 +235,9 @@ PictureRequest TimelineView::request(QSize size) const {
   return request;
 }
 
-// ---- where things are
+// ---- positions
 
-// Shaping thousands of texts takes its time: the one of most characters is about the widest.
+// Shaping thousands of texts is slow. The one with the most characters is about the widest.
 void TimelineView::measure_labels() {
   const auto longest = std::max_element(
       rows_.begin(), rows_.end(),

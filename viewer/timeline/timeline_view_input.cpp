@@ -1,4 +1,4 @@
-// What mouse and keys do in a timeline.
+// Mouse and keyboard input of a timeline.
 
 #include <QApplication>
 #include <QHelpEvent>
@@ -14,10 +14,10 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr double kZoomOfStep = 0.8;  // of one step of the wheel, or of a key
+constexpr double kZoomOfStep = 0.8;  // per step of the wheel, or per key press
 constexpr double kPanOfStep = 0.1;
 constexpr double kDegreesOfWheelStep = 120;
-constexpr int kGestureMs = 400;  // steps closer to each other are undone as one
+constexpr int kGestureMs = 400;  // steps closer together than this are undone as one
 
 }  // namespace
 
@@ -30,7 +30,7 @@ TimeWindow::Step TimelineView::step() {
 void TimelineView::wheelEvent(QWheelEvent* event) {
   double steps = event->angleDelta().y() / kDegreesOfWheelStep;
   double sideways = event->angleDelta().x() / kDegreesOfWheelStep;
-  // Some platforms turn the wheel round themselves.
+  // Some platforms swap the wheel's axes themselves.
   if (event->modifiers() & Qt::AltModifier && sideways == 0) std::swap(steps, sideways);
   event->accept();
   if (event->modifiers() & Qt::ControlModifier) return make_rows_higher(steps);
@@ -62,7 +62,7 @@ void TimelineView::make_rows_higher(double steps) {
   emit sight_changed();
 }
 
-// Of what came last: the rows' height, or the time.
+// Undoes what changed last: the height of rows, or the time.
 bool TimelineView::undo() {
   since_step_.invalidate();
   if (heights_.empty() || heights_.back().steps < window_.steps()) return window_.undo();
@@ -137,8 +137,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (const auto row = row_at(event->pos().y())) move_cursor(Cursor{*row, time_at(event->pos().x())});
 }
 
-// What is between the two clicks: the run of one function under the pointer cannot be told from the picture,
-// so a double click goes to the selection, or closer.
+// The picture does not show which run of one function is under the pointer, so a double click goes to the
+// selection, or zooms in.
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton || !picture_area().contains(event->pos())) return;
   const uint64_t time = time_at(event->pos().x());
@@ -271,7 +271,7 @@ void TimelineView::move_cursor_to_change(int direction) {
   if (run) put_cursor_at(direction < 0 ? run->begin_ns : run->end_ns);
 }
 
-// And what is shown goes with it.
+// Scrolls along if needed.
 void TimelineView::put_cursor_at(uint64_t time_ns) {
   if (time_ns < shown().begin_ns || time_ns > shown().end_ns) {
     const uint64_t half = shown().ns() / 2;

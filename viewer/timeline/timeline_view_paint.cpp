@@ -1,4 +1,4 @@
-// What a timeline looks like.
+// Paints a timeline.
 
 #include <QPainter>
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kDistanceOfTicks = 110;
 constexpr double kArrowHead = 6;
 
-// Of a group: to the right where it is closed, down where it is open.
+// The mark of a group: to the right if it is closed, down if it is open.
 void paint_triangle(QPainter& painter, QPointF middle, bool is_open) {
   constexpr double kHalf = 4;
   QPolygonF shape;
@@ -78,7 +78,7 @@ void TimelineView::paint_labels(QPainter& painter) const {
   painter.setClipRect(QRect(0, area.top(), viewport()->width(), area.height()));
   const double height = row_height();
   const int text_height = fontMetrics().height();
-  // Of rows that are too low for a label each, only some have one.
+  // If rows are too low for a label each, only some have one.
   const auto every = static_cast<size_t>(std::max(1.0, std::ceil((text_height - 2) / height)));
   constexpr double kLeastParted = 3;  // lower rows have no lines between groups
   const size_t step = height >= kLeastParted ? 1 : every;
@@ -90,7 +90,7 @@ void TimelineView::paint_labels(QPainter& painter) const {
     const bool begins_group = i > 0 ? rows_[i].group != rows_[i - 1].group : rows_[i].is_group();
     if (begins_group && height >= kLeastParted) {
       painter.setPen(palette().color(QPalette::PlaceholderText));
-      const int left = every == 1 ? 0 : area.right();  // not through labels that are higher than rows
+      const int left = every == 1 ? 0 : area.right();  // not through labels that are taller than rows
       painter.drawLine(QPointF(left, std::floor(y)), QPointF(viewport()->width(), std::floor(y)));
     }
     if (i % every != 0) continue;
@@ -101,7 +101,7 @@ void TimelineView::paint_labels(QPainter& painter) const {
     if (rows_[i].is_group())
       paint_triangle(painter, {kPartGap + 4.0, y + label_height / 2}, rows_[i].is_open);
     const QString count = rows_[i].is_group() ? QString(" (%1)").arg(rows_[i].rows.size()) : QString();
-    // The number of a rank, which comes first, is never left out.
+    // A rank's number, which comes first, is never cut.
     const int room = static_cast<int>(box.width()) - fontMetrics().horizontalAdvance(count);
     painter.drawText(box, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine,
                      fontMetrics().elidedText(rows_[i].label, Qt::ElideRight, room) + count);
@@ -186,8 +186,8 @@ void TimelineView::paint_arrows(QPainter& painter) const {
   painter.restore();
 }
 
-// From the middle of the thread's row to the near edge of the queue's, with an edge of its own that is seen
-// on all colours.
+// From the middle of the thread's row to the near edge of the queue's, with an outline that is visible on all
+// colours.
 void TimelineView::paint_arrow(QPainter& painter, const DeviceLaunch& launch, bool is_chosen) const {
   const size_t from = row_of_profile_[launch.thread], to = row_of_profile_[launch.queue];
   const QPointF begin(x_of(launch.submit_ns) + 0.5, top_of(from) + row_height() / 2);

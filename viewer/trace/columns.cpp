@@ -7,8 +7,8 @@ namespace prof::viewer {
 
 namespace {
 
-// Blocks up to this many pixels wide are painted as a whole: half as wide, they would have to be read down to
-// their records where a pixel has nearly as many records as a block.
+// Blocks up to this many pixels wide are painted as a whole. At half that limit, blocks would have to be read
+// down to their records if a pixel has nearly as many records as a block.
 constexpr double kWidestBlock = 2;
 
 }  // namespace
@@ -77,8 +77,8 @@ void Columns::add_block(const TraceIndex& index, const Block& block, uint64_t en
     index.for_each_entry(block, [&](uint32_t context, uint64_t ns) { sums_.add(key_of(context), ns); });
     return;
   }
-  // Up to which share of the block's time its entries are counted: what was counted before is taken off, so
-  // that the pixels sum up to the block.
+  // Each entry is counted up to this share of the block's time. What was counted before is subtracted, so
+  // that the pixels add up to the block.
   const auto duration = static_cast<double>(end_ns - block.begin_ns);
   const auto up_to = [](uint64_t ns, double share) {
     return static_cast<uint64_t>(static_cast<double>(ns) * share);

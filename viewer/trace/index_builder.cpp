@@ -22,16 +22,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of entries that one thread writes at once: those of each level lie together, as they are read. Of short
-// traces no more than they can need.
+// The size of entries that one thread writes at once. The entries of each level are contiguous, as they are
+// read. Short traces use no more than they can need.
 constexpr uint64_t kChunkBytes = 4 << 20;
 constexpr uint64_t kLeastChunkBytes = 64 << 10;        // each level has a quarter of the one below
-constexpr uint64_t kMostUsualEntryBytes = 8;           // of a segment: narrow
-constexpr uint64_t kSegmentsBetweenReports = 1 << 16;  // and looks at is_cancelled; pages given back
+constexpr uint64_t kMostUsualEntryBytes = 8;           // per segment: narrow
+constexpr uint64_t kSegmentsBetweenReports = 1 << 16;  // and checks of is_cancelled; pages are released
 
 struct NoSpace {};
 
-// A file that becomes an index, or nothing: removed unless keep() was called.
+// A file that becomes an index: removed unless keep() was called.
 class IndexFile {
  public:
   // Throws WriteError.
@@ -75,12 +75,12 @@ class IndexFile {
   std::atomic<uint64_t> end_{sizeof(IndexHeader)};
 };
 
-// Entries on their way into the file, in pieces that belong to one thread each.
+// Entries on their way into the file, in chunks that belong to one thread each.
 class EntryWriter {
  public:
   EntryWriter(IndexFile& file, uint64_t chunk) : file_(file), chunk_(chunk) {}
 
-  // Where `bytes` more are going to be, and where to put them until the next call.
+  // Returns the offset of the next `bytes` bytes, and a buffer for them that is valid until the next call.
   std::pair<uint64_t, char*> add(uint64_t bytes) {
     if (buffer_.size() + bytes > reserved_) {
       flush();
@@ -104,7 +104,7 @@ class EntryWriter {
   uint64_t begin_ = 0, reserved_ = 0;
 };
 
-// Of all levels, of one thread.
+// The writers of all levels, for one thread.
 class EntryWriters {
  public:
   EntryWriters(IndexFile& file, uint64_t segments)
@@ -127,7 +127,7 @@ class EntryWriters {
 
 using Entry = std::pair<uint32_t, uint64_t>;  // context, ns
 
-// Puts equal contexts together and leaves out what took no time.
+// Combines equal contexts and drops those without time.
 void merge(std::vector<Entry>& entries) {
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.first < b.first; });
   size_t last = 0;
@@ -139,7 +139,7 @@ void merge(std::vector<Entry>& entries) {
   entries.resize(last);
 }
 
-// The levels of one row, from its segments in order.
+// Builds the levels of one row from its segments in order.
 class RowBuilder {
  public:
   RowBuilder(const MappedTraces& traces, size_t row, EntryWriters& writers)
@@ -174,8 +174,8 @@ class RowBuilder {
  private:
   struct Level {
     std::vector<Block> blocks;
-    std::vector<Entry> entries;  // of the block that is being made
-    uint64_t parts = 0;          // of it: segments, or blocks of the level below
+    std::vector<Entry> entries;  // of the current block
+    uint64_t parts = 0;          // number of its segments, or of blocks of the level below
     uint64_t begin_ns = 0;
   };
 
@@ -243,12 +243,12 @@ void write_tables(const MappedTraces& traces, const std::vector<std::vector<std:
   file.write(&header, sizeof header, 0);
 }
 
-// nullptr where it was cancelled. Throws NoSpace where the file cannot hold it.
+// Returns nullptr if it was cancelled. Throws NoSpace if the file cannot hold it.
 std::unique_ptr<const TraceIndex> build_in(IndexFile& file, const std::shared_ptr<const MappedTraces>& traces,
                                            int jobs, BuildProgress& progress) {
   progress.segments_done = 0;
   std::vector<std::vector<std::vector<Block>>> rows(traces->rows());
-  std::vector<size_t> order(rows.size());  // long rows first: the last ones are to end together
+  std::vector<size_t> order(rows.size());  // long rows first, so that all threads finish together
   for (size_t row = 0; row < order.size(); ++row) order[row] = row;
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return traces->segments(a) > traces->segments(b); });
@@ -277,7 +277,7 @@ std::unique_ptr<const TraceIndex> build_index(std::shared_ptr<const MappedTraces
         IndexFile file(place);
         return build_in(file, traces, jobs, progress);
       } catch (const WriteError&) {
-        // another user's, perhaps
+        // possibly another user's
       } catch (const NoSpace&) {
         // the next place may have room
       }

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uint64_t kChecksumPiece = 4 << 20;  // what one thread reads at once
+constexpr uint64_t kChecksumPiece = 4 << 20;  // read by one thread at once
 
 void describe(const fs::path& file, uint64_t& bytes, uint64_t& changed_ns) {
   struct stat status {};
@@ -31,7 +31,7 @@ fs::path caches_of_user() {
   return {};
 }
 
-// Entries inside the file, and times in order: all that queries rely on.
+// Checks what queries rely on: entries lie within the file, and times ascend.
 bool is_sound(const Block* blocks, uint64_t count, const MappedTraces& traces, size_t row,
               uint64_t entries_end) {
   uint64_t last = traces.begin_ns(row);
@@ -81,7 +81,7 @@ uint64_t contents_checksum(const Mapping& file, int jobs, const std::atomic<bool
     const uint64_t from = begin + piece * kChecksumPiece;
     const uint64_t to = std::min(from + kChecksumPiece, file.size());
     Checksum checksum;
-    checksum.add(from);  // pieces that changed places are damage, too
+    checksum.add(from);  // swapped pieces are damage too
     checksum.add(file.data() + from, to - from);
     sum += checksum.value();
     file.forget(from, to);

@@ -4,7 +4,7 @@
 //
 //   header   IndexHeader, 128 bytes
 //   entries  of all blocks, in any order (trace_index.h)
-//   tables   for each row, level 0 first, its Blocks; behind them for each row where its levels begin
+//   tables   for each row, level 0 first, its Blocks; then for each row where its levels begin
 //
 // A file is used only if its header matches these traces, the checksum of everything after the header is
 // correct, and its tables lie within it. Otherwise, such as with another version, another database or a

@@ -13,7 +13,7 @@
 namespace prof::viewer {
 namespace {
 
-// Traces are of the first metric. Pauses are no part of a sample's weight, and records do not distinguish
+// Traces belong to the first metric. Pauses are not part of a sample's weight, and records do not distinguish
 // them from time without a processor.
 bool have_weights_of_wall_clock(const Database& database) {
   return !database.metrics.empty() && database.metrics.front().name == "REALTIME" &&

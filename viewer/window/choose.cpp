@@ -28,7 +28,7 @@ TimeRange range_of(Document& document, const std::string& text) {
   return {traces.begin_ns() + ns(time.begin), std::min(traces.begin_ns() + ns(time.end), traces.end_ns())};
 }
 
-// Before a time is chosen, which has metrics of its own.
+// Called before a time is selected, because that has metrics of its own.
 void choose_metric(Document& document, const std::string& name) {
   if (name.empty()) return;
   const uint32_t metric = select(*document.tree().database, {name}, {}).metrics.front();

@@ -15,7 +15,7 @@ namespace {
 QString selected_text(QWidget* widget) {
   if (const auto* const line = qobject_cast<QLineEdit*>(widget)) return line->selectedText();
   if (const auto* const label = qobject_cast<QLabel*>(widget)) return label->selectedText();
-  // Text as it is read: lines end as in files.
+  // Plain text with the line ends of files.
   if (const auto* const text = qobject_cast<QTextEdit*>(widget))
     return text->textCursor().selection().toPlainText();
   if (const auto* const text = qobject_cast<QPlainTextEdit*>(widget))

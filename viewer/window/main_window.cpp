@@ -34,7 +34,7 @@ namespace {
 constexpr const char* kRecent = "recent";
 constexpr const char* kGeometry = "geometry";
 constexpr const char* kDocks = "docks";
-constexpr int kLayoutVersion = 1;  // layouts of other versions are not taken
+constexpr int kLayoutVersion = 1;  // layouts of other versions are ignored
 constexpr qsizetype kMostRecent = 8;
 
 QString text_of(const fs::path& path) {
@@ -213,7 +213,7 @@ void MainWindow::open(const fs::path& path) {
 void MainWindow::fail(const fs::path& path, const QString& why) {
   const QString text = why.contains(text_of(path.filename())) ? why : text_of(path) + ": " + why;
   if (!document_) return start_->show_failure(text);
-  // Not modal: what is open stays usable.
+  // Not modal: the document stays usable.
   auto* const box = new QMessageBox(QMessageBox::Warning, "prof view", text, QMessageBox::Ok, this);
   box->setObjectName("failure");
   box->setAttribute(Qt::WA_DeleteOnClose);
@@ -260,14 +260,14 @@ void MainWindow::compare_with(const fs::path& path, bool same_total) {
 }
 
 void MainWindow::read_to_compare(const fs::path& path, bool same_total) {
-  auto* const reader = new OtherRunReader(document_.get());  // ends with it
+  auto* const reader = new OtherRunReader(document_.get());  // destroyed with the document
   auto* const progress = new QProgressDialog("Comparing with " + text_of(path), "Cancel", 0, 100, this);
   progress->setAttribute(Qt::WA_DeleteOnClose);
   connect(progress, &QProgressDialog::canceled, reader, &OtherRunReader::cancel);
   connect(reader, &QObject::destroyed, progress, &QWidget::close);
   connect(reader, &OtherRunReader::progressed, progress, [progress](double share) {
     constexpr double kPercent = 100;
-    progress->setValue(std::min(static_cast<int>(share * kPercent), 99));  // at 100 it would close
+    progress->setValue(std::min(static_cast<int>(share * kPercent), 99));  // it would close at 100
   });
   const Comparing how{same_total, document_->comparing().is_other_before};
   connect(reader, &OtherRunReader::finished, this, [=, this](const QString& why) {
@@ -322,7 +322,7 @@ void MainWindow::fill_metrics() {
   metrics_->setCurrentIndex(static_cast<int>(document_->metric()));
 }
 
-// Ctrl with 1 to 9, and 0; of more pages with Shift as well.
+// Ctrl with 1 to 9 and 0; further pages also need Shift.
 QKeySequence key_of_page(int number) {
   constexpr int kDigits = 10;
   return QKeySequence(QString("Ctrl+%1%2").arg(number > kDigits ? "Shift+" : "").arg(number % kDigits));
@@ -359,7 +359,7 @@ void MainWindow::close_document() {
   time_->show_document(nullptr);
   comparison_->show_document(nullptr);
   compare_->setEnabled(false);
-  for (const auto& [id, dock] : docks_) delete dock;  // its page knows the document
+  for (const auto& [id, dock] : docks_) delete dock;  // its page uses the document
   docks_.clear();
   raised_.clear();
   document_.reset();
@@ -432,7 +432,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     event->acceptProposedAction();
 }
 
-// With Ctrl held the second one is compared with that which is open.
+// With Ctrl pressed, a dropped second database is compared with the open one.
 void MainWindow::dropEvent(QDropEvent* event) {
   const fs::path path = event->mimeData()->urls().first().toLocalFile().toStdString();
   event->acceptProposedAction();

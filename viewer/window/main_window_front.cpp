@@ -1,4 +1,4 @@
-// What is done with the page in front: it is copied, sorted and exported.
+// Actions on the page in front: copy, sort and export.
 
 #include <QApplication>
 #include <QClipboard>
@@ -18,8 +18,8 @@ namespace prof::viewer {
 
 namespace {
 
-// Empty: the user thought better of it. The dialog asks before a file is replaced, also where it adds the
-// ending.
+// Returns an empty string if the user cancels. The dialog asks before it replaces a file, even if it adds the
+// suffix.
 QString ask_for_file(QWidget* window, const QString& title, const QString& name, const QString& kinds) {
   QFileDialog dialog(window, title, {}, kinds);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
@@ -28,7 +28,8 @@ QString ask_for_file(QWidget* window, const QString& title, const QString& name,
   return dialog.exec() == QDialog::Accepted ? dialog.selectedFiles().value(0) : QString();
 }
 
-// As a click on the title does: numbers begin with the largest, the column of before is turned round.
+// Sorts like a click on the title: numbers begin with the largest, and the same column again reverses the
+// order.
 void sort_by(QTreeView& tree, int column, Qt::SortOrder order) {
   tree.sortByColumn(column, order);
 }
@@ -80,7 +81,7 @@ void MainWindow::copy() {
   if (!text.isEmpty()) QApplication::clipboard()->setText(text);
 }
 
-// Of the table that has the keys, else of the page's.
+// For the table with the keyboard focus, else the page's table.
 void MainWindow::choose_sorting() {
   Page* const page = page_in_front();
   auto* view = qobject_cast<QAbstractItemView*>(QApplication::focusWidget());

@@ -28,9 +28,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMargin = 6;           // pixels beside the line above a picture
-constexpr int kLongestMs = 120'000;  // that a page may need until it is complete
-// In a directory of measurements, beside the database.
+constexpr int kMargin = 6;           // pixels around the line above a picture
+constexpr int kLongestMs = 120'000;  // in which a page must be complete
+// In a measurement directory, next to the database.
 constexpr const char* kMeasured[] = {".prof", ".ranks", ".json"};
 
 void wait_until_complete(const Document& document, const Page& page) {
@@ -53,7 +53,7 @@ void write_table(Page& page, const std::string& file) {
   write_csv(*page.table()->model(), file);
 }
 
-// Whose costs, of what and when: what the window has around a page.
+// Describes the threads, metric and time that the window shows around a page.
 QString caption_of(const Document& document, const Page& page) {
   static const QStringList kOfOneMetric = {"flame-graph", "source", "threads"};
   QStringList said{QString::fromStdString(document.database().title)};

@@ -56,7 +56,7 @@ void remember_theme(Theme theme) {
 }
 
 void use_theme(Theme theme) {
-  QApplication::setStyle(QStyleFactory::create("Fusion"));  // the one style that obeys palettes everywhere
+  QApplication::setStyle(QStyleFactory::create("Fusion"));  // the only style that follows palettes everywhere
   QApplication::setPalette(palette_of(theme == Theme::Dark ? kDark : kLight));
 }
 

@@ -5,7 +5,7 @@
 //
 // For an atomic instruction. In a thread without private pages it costs one load and one branch:
 //
-//   movb $1, %fs:at_site            nobody isolates a page from here on
+//   movb $1, %fs:at_site            no page is isolated from here on
 //   lea -128(%rsp), %rsp            the red zone
 //   push %rcx
 //   mov %fs:own_pages, %rcx

@@ -16,7 +16,7 @@ void admit(KnownPage& known) noexcept;
 // Reports pages that are isolated now, each once.
 void report_isolated() noexcept;
 
-// Declines all pages that are asked for or isolated. Returns false: nothing is isolated.
+// Declines all pages that are requested or isolated. Returns false: nothing is isolated.
 bool decline_all(WhyShared why) noexcept;
 
 // As the process forks: a page that is named again later may be isolated again if the process keeps its
