@@ -52,8 +52,7 @@ struct JudgeHost {
   bool (*is_open)(uint32_t site) noexcept;  // no decision on it yet
   void (*settle)(const SiteVerdict& verdict) noexcept;
   void (*share)(uint64_t line) noexcept;         // the line is falsely shared
-  uint64_t (*align_of)(uint32_t site) noexcept;  // the alignment that the program requests, as for
-                                                 // choose_placement()
+  uint64_t (*align_of)(uint32_t site) noexcept;  // requested by the program, as in choose_placement()
   // Called at every verdict for lines that have been known for kPageNs. May be null.
   void (*share_page)(const PageVerdict& verdict) noexcept;
   // Allocations are placed first, where that helps. share_page() is then called for the rest only.
@@ -63,17 +62,14 @@ struct JudgeHost {
 class SharingJudge {
  public:
   static constexpr uint64_t kVerdictNs = 62'500'000;      // between verdicts
-  static constexpr uint64_t kSettleNs = 500'000'000;      // a site's placement is permanent, so it is not
-                                                          // chosen earlier,
-  static constexpr uint64_t kPlainNs = 120'000'000;       // except for alignment alone if much is lost
+  static constexpr uint64_t kSettleNs = 500'000'000;      // before a site's permanent placement is chosen,
+  static constexpr uint64_t kPlainNs = 120'000'000;       // or for alignment alone, if much is lost
   static constexpr double kPlainShare = 0.1;              // of the CPU time
   static constexpr uint64_t kPageNs = 250'000'000;        // in which evidence against a page may turn up
   static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
-  static constexpr uint64_t kLeastConflicts = 20;         // accesses; fewer do not show which thread uses
-                                                          // what
+  static constexpr uint64_t kLeastConflicts = 20;         // accesses; fewer do not show the users
   static constexpr uint64_t kPlainConflicts = 10;         // for alignment alone
-  static constexpr uint64_t kPatienceNs = 4'000'000'000;  // a tally that has led to no verdict by then starts
-                                                          // over
+  static constexpr uint64_t kPatienceNs = 4'000'000'000;  // after that, a tally starts over
   // By then, objects from before their site's placement are freed or will stay, and share_page() is called
   // for their pages.
   static constexpr uint64_t kPlacedNs = 1'000'000'000;
@@ -184,8 +180,7 @@ class SharingJudge {
   JudgeHost host_;
   std::atomic<bool> is_busy_;
   std::atomic<bool> is_promising_;
-  std::atomic<bool> has_placed_;  // a site was placed since the latest verdict at which something was
-                                  // promising
+  std::atomic<bool> has_placed_;  // a site, since a verdict was last promising
   std::atomic<uint64_t> total_ns_;
   std::atomic<uint64_t> dropped_;
   uint64_t next_verdict_ns_;

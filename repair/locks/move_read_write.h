@@ -4,11 +4,10 @@
 // original place, for reading or writing, checks again. If the lock was moved meanwhile, it releases the
 // original and takes the shadow. No reader had the lock at the move, so no thread releases what it did not
 // take.
-// reader had it at that moment, none ever releases what it did not take.
+//
 // A thread may try the original without waiting and find another one there that is about to leave it. It gets
 // EBUSY, which is the result it would have had then, because the thread that moved the lock had it for
 // writing.
-// waiting, and finds a passer-by there, gets the answer that it would have had then: EBUSY.
 
 #include <pthread.h>
 

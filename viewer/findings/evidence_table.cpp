@@ -120,8 +120,7 @@ EvidenceTable::EvidenceTable(Document& document, const QStringList& columns, QWi
   setAllColumnsShowFocus(true);
   setTextElideMode(Qt::ElideMiddle);  // locations end with their lines
   setSelectionMode(ExtendedSelection);
-  header()->setSortIndicator(-1, Qt::DescendingOrder);  // in the order of the pages, until a column is
-                                                        // clicked
+  header()->setSortIndicator(-1, Qt::DescendingOrder);  // in page order until a column is clicked
   setSortingEnabled(true);
   connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, &EvidenceTable::row_chosen);
   connect(this, &QTreeView::activated, this, &EvidenceTable::show_source);

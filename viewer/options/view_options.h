@@ -25,8 +25,7 @@ struct ViewOptions {
   std::string function;              // the function that the page shows first, if it shows one; empty: none
   std::string metric;                // metric name; empty: the first one
   std::string time;                  // "a..b", seconds from the start of the run; empty: the whole run
-  int depth = -1;                    // of call paths in the timeline, 0 for the outermost frame; -1:
-                                     // innermost
+  int depth = -1;                    // of call paths in the timeline; 0: outermost, -1: innermost
   std::vector<std::string> threads;  // in the format of `prof report --thread`
 };
 

@@ -9,8 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr qint64 kLargest = 16 << 20;  // bytes; source files are smaller, and a larger one would block the
-                                       // window
+constexpr qint64 kLargest = 16 << 20;  // bytes; a larger file would block the window
 
 }  // namespace
 

@@ -40,9 +40,8 @@ class LaunchTable {
     size_t begin, end;  // in launches_
   };
   std::vector<DeviceLaunch> launches_;     // by queue and start
-  std::vector<uint64_t> last_end_;         // the latest end among each one and those before it in its queue
-  std::vector<uint64_t> first_submitted_;  // the earliest submission among each one and those after it in its
-                                           // queue
+  std::vector<uint64_t> last_end_;         // the latest end up to each one in its queue
+  std::vector<uint64_t> first_submitted_;  // the earliest submission from each one on in its queue
   std::vector<Queue> queues_;
   std::vector<uint32_t> by_thread_;  // launches of known threads, by thread and submission
   bool is_cut_ = false;

@@ -19,8 +19,7 @@ struct TimelineRow {
   std::vector<size_t> rows;        // indices in MappedTraces: one, or all of a group
   std::vector<uint32_t> profiles;  // of each of these
   uint32_t profile = kNone;
-  QString label;        // in the format of `prof report --thread`, with the name; for a group what its rows
-                        // share
+  QString label;        // as in `prof report --thread`, with the name; for a group what its rows share
   QString group;        // key of its group in RowGroups, also for the group itself; empty without groups
   bool is_open = true;  // the group that it is, or is in, is open
 };

@@ -11,8 +11,7 @@ constexpr uint64_t kSecond = 1'000 * kMillisecond;
 
 constexpr uint64_t kFirstNs = 100 * kMillisecond;
 constexpr uint64_t kWeighNs = 250 * kMillisecond;
-constexpr uint64_t kLeavingNs = 20 * kMillisecond;  // two ticks of the controller: all threads were asked by
-                                                    // then
+constexpr uint64_t kLeavingNs = 20 * kMillisecond;  // two ticks of the controller, which reach all threads
 constexpr uint64_t kCommonNs = 30 * kMillisecond;
 constexpr uint64_t kMostBetweenNs = 64 * kSecond;  // between trials; the time doubles after each
 

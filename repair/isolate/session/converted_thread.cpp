@@ -282,8 +282,7 @@ void give_back(Leaving reason) noexcept {
   raw_syscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&record->handler_stack));
   const bool has_rseq = unregister_restartable_sequences();
   const uint64_t cpu_ns = sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-  record->has_uncounted_time.store(false);  // first: a concurrent sum may miss the time, but must not count
-                                            // it twice
+  record->has_uncounted_time.store(false);  // first: a concurrent sum must not count it twice
   record->converted_cpu_ns += cpu_ns;
   session.past_cpu_ns.fetch_add(cpu_ns);
   call(session.sampling.end);

@@ -74,8 +74,7 @@ TEST_CASE("Locked instructions and exchanges are atomic code, others are not") {
   CHECK(of({0x87, 0x02}).count == 1);                    // xchg %eax,(%rdx)
   CHECK(of({0x87, 0xc2}).count == 0);                    // xchg %eax,%edx
   CHECK(of({0xff, 0x07}).count == 0);                    // incl (%rdi)
-  CHECK(of({0xb8, 0xf0, 0xff, 0x07, 0x00}).count == 0);  // mov $0x7fff0,%eax: the bytes are within another
-                                                         // instruction
+  CHECK(of({0xb8, 0xf0, 0xff, 0x07, 0x00}).count == 0);  // mov $0x7fff0,%eax: within another one
   CHECK(of({0xf0}).undecodable == 1);                    // the end of the code
   CHECK(of({}).count == 0);
 }

@@ -242,9 +242,7 @@ TEST_CASE("memory is common and where the program prefers it, unless something i
     return hpcrun::common_munmap(reserved, 64 * kPageBytes) == 0 &&
            is_hint_followed(reinterpret_cast<char*>(uint64_t{0x2'0000'0000})) &&
            is_hint_followed(reserved + 32 * kPageBytes) &&
-           is_usable(
-               map(kBytes, kPlain, 0, reinterpret_cast<char*>(kPageBytes)));  // below the lowest address that
-                                                                              // may be mapped
+           is_usable(map(kBytes, kPlain, 0, reinterpret_cast<char*>(kPageBytes)));  // below vm.mmap_min_addr
   }));
 }
 
