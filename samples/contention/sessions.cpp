@@ -53,7 +53,7 @@ std::vector<Statistics*> sessions(3);  // open at the same time; two are busy
   return new Statistics();
 }
 
-// Of three consecutive ones, two share a line. Returns the first of the two.
+// Among three consecutive ones, two share a line. Returns the first of the two.
 size_t open_sessions() {
   for (Statistics*& session : sessions) session = open_session();
   const auto line_of = [](const Statistics* session) { return reinterpret_cast<uintptr_t>(session) / 64; };

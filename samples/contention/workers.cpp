@@ -1,4 +1,4 @@
-// False sharing: a pool of workers keeps their progress in a heap array with elements shorter than a cache
+// False sharing: a pool keeps each worker's progress in a heap array, with elements shorter than a cache
 // line, so that several share a line. workers_fixed gives each worker a line of its own.
 
 #include <vector>

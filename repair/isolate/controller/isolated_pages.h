@@ -1,5 +1,5 @@
 #pragma once
-// The list of pages that converted threads are to have as private pages. It lies in common memory. The
+// The list of pages that are to be private in converted threads. It lies in common memory. The
 // controller changes it, and each converted thread follows the changes when it next checks. Any thread may
 // remove pages. Async-signal-safe.
 

@@ -10,6 +10,7 @@
 // 3. A word of which some bytes differ is replaced in one step. A reader of the common page therefore gets an
 //    aligned value that one thread writes either entirely or not at all. (If two threads write a value at
 //    once, its bytes may still be mixed: TMI, figure 3. Private pages do not hold such data.)
+//
 // The first pass over a page without stores reads three times its size and stores nothing.
 //
 // Common is how the common page is accessed. Accesses happen in the order of these calls:
