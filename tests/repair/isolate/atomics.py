@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Atomic operations of converted threads with private pages: the cases of atomic_cases.cpp, and that they see where code is
-left as it is. And in how many of the system's programs and libraries atomic instructions can be replaced."""
+"""Atomic operations of converted threads with private pages: the cases of atomic_cases.cpp, which must fail if code is not
+patched. Also in how many of the system's programs and libraries atomic instructions can be replaced."""
 
 import os
 import pathlib
@@ -55,7 +55,7 @@ class Atomics(unittest.TestCase):
 
 
 class SystemPrograms(unittest.TestCase):
-    """Files that are on any machine that can build the project, none of which is run."""
+    """Returns files that exist on any machine that can build the project. None is run."""
 
     LIBRARIES = ["libstdc++.so.6", "libgcc_s.so.1", "libgomp.so.1", "libatomic.so.1", "libelf.so.1", "libdw.so.1",
                  "libsqlite3.so.0", "libz.so.1", "libprotobuf.so.32", "libcrypto.so.3"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The kernel counts a program's CPU time, and stops and continues it, with threads that are processes as without: the cases of
-clock_cases.cpp."""
+"""The kernel counts a program's CPU time, stops it and continues it in the same way with converted threads as without: the cases
+of clock_cases.cpp."""
 
 import os
 import pathlib
@@ -47,7 +47,7 @@ class Clocks(unittest.TestCase):
 
 class Stops(unittest.TestCase):
     def children(self, program):
-        """The CPU time of each, in the kernel's ticks."""
+        """Returns the CPU time of each, in the kernel's ticks."""
         found = {}
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
@@ -65,14 +65,14 @@ class Stops(unittest.TestCase):
             time.sleep(0.02)
 
     def stands_still(self, program):
-        """But for looking now and then whether the program goes on."""
+        """True if no thread runs, except to check from time to time whether the program continues."""
         before = self.children(program)
         time.sleep(0.5)
         after = self.children(program)
         return before.keys() == after.keys() and all(after[converted] - before[converted] <= 2 for converted in before)
 
     def test_converted_threads_stop_and_go_on_with_the_program(self):
-        # In the session of the test: programs without a shell are not stopped by SIGTSTP.
+        # In the session of the test, because SIGTSTP does not stop programs without a shell.
         program = subprocess.Popen([converted_threads.TESTS / "clock_cases", "counts_on"], stdout=subprocess.DEVNULL, process_group=0)
         try:
             self.wait_for(lambda: len(self.children(program.pid)) == 2, "no converted threads")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs do with all their memory common what they do without: output and exit status are the same."""
+"""Programs behave the same with all their memory common: output and exit status do not differ."""
 
 import os
 import pathlib
@@ -122,7 +122,7 @@ def common(command, folder, **more):
 
 
 def repaired(command, folder, repair="isolate", **more):
-    """The same with the runtime in front, as users have it: what prof says for itself is left out."""
+    """Runs the command with the runtime, as users do. Leaves out prof's own messages."""
     done = run([PROF, "run", f"--repair={repair}", "--no-analyze", "--force", "-o", folder / "measured", *command], folder, **more)
     done.stderr = b"".join(line for line in done.stderr.splitlines(True) if not line.startswith(b"prof: "))
     if done.returncode > 128:
@@ -155,7 +155,7 @@ def same_results(folder, words):
 
 
 def is_common_in_programs(folder):
-    """The library does what the other tests rely on: from the start, or when a page is asked for, which is not so here."""
+    """Memory becomes common as the other tests rely on: from the start, or when a page is requested, which none is here."""
     failures = []
 
     def expect(way, done, told):
@@ -171,7 +171,7 @@ def is_common_in_programs(folder):
 
 
 def is_dumped(folder):
-    """A core has what was used, not all that was set aside."""
+    """A core dump contains what was used, not the whole reservation."""
     if pathlib.Path("/proc/sys/kernel/core_pattern").read_text().split() != ["core"]:
         print("cores go elsewhere")
         return []
@@ -196,7 +196,7 @@ FORK = "child = os.fork()\nif child: os.waitpid(child, 0)\n"
 
 
 def is_declined(folder):
-    """Where memory is not common the program runs on, and the reason is known."""
+    """If memory cannot be common, the program still runs, and the reason is reported."""
     failures = []
     address_space, forked = "the address space is limited (ulimit -v)", "the process has forked"
     limited = "the process has limited its memory (setrlimit)"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Threads that are processes behave as threads: the cases of converted_thread_cases.cpp and its kin, and how their program ends.
+"""Converted threads behave as threads: the cases of converted_thread_cases.cpp and related files, and how their program ends.
 
-No process of a case may be left when its program has ended, however it ended: none that runs, and none that has ended and
-for which nobody waits.
+No process of a case may be left when its program has ended, however it ended: none that runs, and no zombie that no process
+waits for.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ import unittest
 TESTS = pathlib.Path(os.environ["PROF_BUILD"]) / "tests"
 PATIENCE = 60  # s
 
-# Whose parent has ended becomes ours, and is waited for here, as init does: what is left has a parent that does not.
+# Orphans become our children and are reaped here, as by init. A zombie that is left has a parent that does not reap it.
 PR_SET_CHILD_SUBREAPER = 36
 assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
 
 
 def of_session(session):
-    """Its processes, with the letter of their state and their parent."""
+    """Returns the session's processes, with the letter of their state and their parent."""
     found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -43,7 +43,7 @@ def living(session):
 
 
 def left_of(session):
-    """Zombies as well, but for those that have come to us, which go."""
+    """Returns all processes, including zombies, except those that became our children, which are reaped."""
     found = of_session(session)
     for process, (_, parent) in found.items():
         if parent == os.getpid():
@@ -70,7 +70,7 @@ class Case:
         return self.program.returncode
 
     def left(self):
-        """What is left a while after the end: a converted thread that is killed takes a moment."""
+        """Returns what is left a while after the end: killing a converted thread takes a moment."""
         deadline = time.monotonic() + PATIENCE
         while (found := left_of(self.program.pid)) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -156,7 +156,7 @@ class ConvertedThreads(unittest.TestCase):
             looks = ["print/x *(unsigned long(*)[3])&words_of_crash", "info threads", "backtrace"]
             told = subprocess.run(["gdb", "-batch", "-nx", *(word for look in looks for word in ("-ex", look)), TESTS / "converted_thread_cases", cores[0]],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=PATIENCE).stdout
-        # What another converted thread wrote to its own page at last went with it.
+        # What another converted thread wrote last to its private page is lost with it.
         self.assertRegex(told, r"\$1 = \{0x1, 0x(0|1111), 0x5eed5eed5eed\}")
         self.assertEqual(told.count("Thread 0x"), 4, told)  # three, and the one that crashed once more
         self.assertRegex(told, r"#[0-9]+ .*crashes_with_own_page")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Threads that are processes meet as threads do, also at what programs seldom use, or make themselves: the cases of
-meeting_cases.cpp and futex_cases.cpp. Nothing is left of any of them."""
+"""Converted threads synchronise as threads do, even with rarely used or hand-made objects: the cases of
+meeting_cases.cpp and futex_cases.cpp. No process of them is left."""
 
 import sys
 import unittest

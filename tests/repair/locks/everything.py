@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs of others do what they do with every mutex moved that they take."""
+"""Existing programs behave the same with every mutex moved that they take."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`prof cc` puts calls where code works atomically and nowhere else, the calls do what they are for, modules are
-marked where all of their code is annotated, and all else is as the compiler has it."""
+"""`prof cc` adds calls around atomic code and nowhere else, the calls do what they are for, modules are marked if all
+of their code is annotated, and all else is as the compiler generates it."""
 
 import os
 import re
@@ -49,7 +49,7 @@ CALLS = {
     "__asm__ volatile(\"lock; incl %0\" : \"+m\"(*p)); return 0;": ["region_begin", "region_end"],
     "__asm__ volatile(\"incl (%0)\" : : \"r\"(p) : \"memory\"); return 0;": ["region_begin", "region_end"],
     "__asm__ goto(\"jmp %l0\" : : : \"memory\" : out); return 1; out: return 0;": ["share"],
-    # Nobody else knows of these.
+    # Variables that do not leave the function.
     "volatile int i = 0; while (i < a) i = i + 1; return i;": [],
     "_Atomic int i = a; return i++;": [],
     "*p = a; return a + *p;": [],
@@ -61,7 +61,7 @@ extern volatile int v;
 int other(int*);
 """
 
-# In front of a program: it counts, and has all accesses work on a second mapping of the page.
+# Interposes on a program: counts the calls, and makes all accesses work on a second mapping of the page.
 FAKE_RUNTIME = """#define _GNU_SOURCE
 #include <stddef.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ MAIN = "int one(void);\nint main(void) { return one() - 1; }\n"
 
 
 def note_of(file):
-    """(version, complete) of the note of ours, or None."""
+    """Returns (version, complete) of prof's note, or None."""
     data = file.read_bytes()
     at = data.find(struct.pack("<III8s", 5, 8, 1, b"prof"))
     return None if at < 0 else struct.unpack_from("<II", data, at + 20)
@@ -141,7 +141,7 @@ def note_of(file):
 
 class Calls(Compiling):
     def functions(self, *options):
-        """The calls of ours in each function of the tables, by its body."""
+        """Returns prof's calls in each function of the tables, by its body."""
         bodies = [*ACCESSES, *CALLS]
         text = HEAD + "".join(f"int f{i}(int a, int* p) {{ {body} }}\n" for i, body in enumerate(bodies))
         self.write("all.c", text)
@@ -171,7 +171,7 @@ class Calls(Compiling):
         for optimization in ("-O0", "-O2"):
             self.compile(optimization, "-std=c++20", "work.cpp", "fake.o", "region_calls.o", "-o", "work", "-latomic", language="c++")
             printed = run([self.folder / "work"]).stdout.split()
-            # 5 on the page, where assembly adds one; 0 in its view: +7, 7 to 40, +2.
+            # 5 on the page, where assembly adds 1; 0 in its view: +7, 7 to 40, +2.
             self.assertEqual(printed[:5], ["0", "1", "6", "42", "3"])
             begun, ended, before, after, commits, shared, regions = map(int, printed[5:])
             self.assertEqual((begun, ended, before, after), (5 * 4, 5 * 4, 3, 3))
@@ -217,7 +217,7 @@ class Marks(Compiling):
         self.compile("one.o", "main.o", "two.o", "-o", "mixed")
         self.assertEqual(note_of(self.folder / "mixed"), (1, 0))
         self.checked([self.folder / "mixed"])
-        # Nor one that has functions in assembly, in an archive, or that another compiler linked.
+        # Neither is one with functions in assembly or in an archive, or one linked by another compiler.
         self.write("assembly.s", ".globl two\n.text\ntwo: ret\n.section .note.GNU-stack,\"\",@progbits\n")
         self.compile("one.c", "main.c", "assembly.s", "-o", "assembly")
         self.assertEqual(note_of(self.folder / "assembly"), (1, 0))

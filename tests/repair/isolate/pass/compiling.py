@@ -1,4 +1,4 @@
-"""How tests compile by `prof cc`; without clang 14, or a prof that was built without LLVM, they skip."""
+"""Compiles with `prof cc` for tests. They are skipped without clang 14, or if prof was built without LLVM."""
 
 import os
 import pathlib
@@ -43,7 +43,7 @@ class Compiling(unittest.TestCase):
         return done
 
     def compile(self, *arguments, language="cc"):
-        """In the test's folder, without a word of the compiler's."""
+        """Compiles in the test's folder, without any message of the compiler."""
         done = self.checked([PROF, language, "-Wall", "-Werror", *arguments], cwd=self.folder)
         self.assertEqual(done.stderr, "")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Programs compiled by `prof c++` may rely on what C++ says of atomic operations while each thread has the pages for
-itself (litmus.cpp); the same programs compiled by passes that leave something out may not, so that the cases are
-worth something. Programs of some size do what they do otherwise."""
+"""Programs compiled by `prof c++` get C++'s guarantees for atomic operations while each thread has private pages
+(litmus.cpp). The same programs must fail when compiled by passes that leave something out, which shows that the cases
+can detect errors. Larger programs behave as without isolation."""
 
 import os
 
@@ -10,8 +10,8 @@ from compiling import BUILD, PLUGIN, PROF, SOURCE, Compiling, main, run
 TESTS = BUILD / "tests"
 LITMUS = SOURCE / "tests/repair/isolate/pass/litmus.cpp"
 
-# What must go wrong where the pass leaves out commits, or does not redirect accesses either. In the other
-# cases chance decides, or the calls of a library keep things right.
+# Cases that must fail if the pass leaves out commits, or does not redirect accesses either. In the other cases
+# chance decides, or the calls of a library keep the result correct.
 NEED_COMMITS = {"message_release_acquire", "message_consume", "message_seq_cst", "message_fences", "message_exchange",
                 "message_compare_exchange", "message_volatile", "message_builtins", "spin_lock", "flag_lock",
                 "ticket_lock"}
@@ -59,7 +59,7 @@ class Litmus(Compiling):
         self.broken("accesses", NEED_ACCESSES)
 
     def test_threads_that_are_converted_threads_do_what_they_do_otherwise(self):
-        """Cases of converted_threads.py with its programs annotated."""
+        """Runs cases of converted_threads.py with annotated programs."""
         (self.folder / "tests").mkdir()
         folder = SOURCE / "tests/repair/isolate"
         for program, sources in (("converted_thread_cases", sorted(folder.glob("converted_*cases.cpp"))),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Programs compiled by `prof c++` may rely on what C++ says wherever one of their threads is when another one runs, when its pages are
-committed, and when it becomes a process or is none any more: one of two converted threads is run instruction by instruction (stepped.cpp). The
-same is wrong where the pass, or the library in front of the C library's calls, leaves something out."""
+"""Programs compiled by `prof c++` get C++'s guarantees wherever one of their threads is when another one runs, when its pages are
+committed, and when it is converted or comes home: one of two converted threads is run instruction by instruction (stepped.cpp). The
+same cases fail if the pass, or the library that interposes on the C library, leaves something out."""
 
 from compiling import BUILD, PLUGIN, SOURCE, Compiling, listed, main, run
 
