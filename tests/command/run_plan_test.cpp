@@ -137,7 +137,7 @@ TEST_CASE("the libraries of a run come in the order in which calls have to reach
   CHECK(preload(planned(request_of({}, "isolate"))) ==
         "/l/runtime.so:/l/memory.so:/l/sync.so:/l/isolate.so");
   CHECK(preload(planned(request_of({}, "isolate:always"))) ==
-        "/l/runtime.so:/l/memory.so:/l/sync.so:/l/isolate.so:/l/allocator.so");
+        "/l/runtime.so:/l/memory.so:/l/isolate.so:/l/allocator.so");
 }
 
 TEST_CASE("libraries for devices and ranks follow the runtime, the user's own come last") {

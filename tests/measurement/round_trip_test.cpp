@@ -219,7 +219,7 @@ TEST_CASE("the descriptor is out of the program's way and the file ends where it
   Recorder recorder(directory / "a.prof");
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
-  CHECK(recorder.file.descriptor() >= static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 4096)) - 16);
+  CHECK(recorder.file.descriptor() >= static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1024)) - 16);
   RecordedThread& thread = recorder.add_thread();
   const hpcrun::FrameKey frame = hpcrun::make_frame(1, 0x10);
   const hpcrun::NodeId node = thread.tree.insert(&frame, 1);
