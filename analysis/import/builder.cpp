@@ -142,7 +142,7 @@ RunSummary DatabaseBuilder::summary_of(const ImportedRun& run,
     }
   }
   summary.sampling.samples = samples;
-  summary.degradations = warnings;
+  for (const std::string& warning : warnings) summary.notes.push_back({hpcrun::NoteKind::Run, warning});
   if (run.contention) {
     summary.looked_for_contention = true;
     summary.contention = *run.contention;

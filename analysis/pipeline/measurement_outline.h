@@ -57,6 +57,11 @@ void fields(Archive& archive, MeasuredQueue& queue) {
   archive(line, device, created_ns, name);
 }
 template <typename Archive>
+void fields(Archive& archive, MeasuredNote& note) {
+  auto& [kind, text] = note;
+  archive(kind, text);
+}
+template <typename Archive>
 void fields(Archive& archive, MeasuredThread& thread) {
   archive(thread.index, thread.kind, thread.tid, thread.name, thread.start_ns, thread.end_ns, thread.cpu_ns,
           thread.nodes, thread.cells, thread.trace_bytes, thread.quantum_ns);

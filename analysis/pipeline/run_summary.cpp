@@ -221,21 +221,24 @@ std::optional<double> start_seconds(const Measurements& measurements) {
   return static_cast<double>(start) * kNanosecond;
 }
 
-std::vector<std::string> degradations_of(const Measurements& measurements,
-                                         const std::vector<std::string>& warnings) {
-  std::vector<std::string> texts;
-  const auto add = [&](const std::string& text) {
-    if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+// Each sentence once.
+std::vector<Note> notes_of(const Measurements& measurements, const std::vector<std::string>& warnings) {
+  using hpcrun::NoteKind;
+  std::vector<Note> notes;
+  const auto add = [&](const std::string& text, NoteKind kind = NoteKind::Run) {
+    if (!text.empty() && std::ranges::find(notes, text, &Note::text) == notes.end())
+      notes.push_back({kind, text});
   };
   for (const ProcessMeasurement& measurement : measurements) {
     for (const MeasuredMetric& metric : measurement.metrics) add(metric.note);
-    std::ranges::for_each(measurement.notes, add);
+    for (const MeasuredNote& note : measurement.notes)
+      add(note.text, note.kind == NoteKind::ByWords ? note_kind_by_words(note.text) : note.kind);
   }
   if (const uint64_t threads = total(measurements, Counter::UnsampledThreads)) {
     add(fmt::format("{} threads could not be sampled", threads));
   }
-  std::ranges::for_each(warnings, add);
-  return texts;
+  for (const std::string& warning : warnings) add(warning);
+  return notes;
 }
 
 // By what contention was looked for in any process.
@@ -263,7 +266,7 @@ void make_fields_valid(Record& record) {
 void make_valid_utf8(RunSummary& run) {
   for (std::string* const text : {&run.command, &run.host, &run.start, &run.sampling.source})
     *text = valid_utf8(*text);
-  for (std::string& text : run.degradations) text = valid_utf8(text);
+  for (Note& note : run.notes) note.text = valid_utf8(note.text);
   for (auto& [name, sampling] : run.by_metric) sampling.source = valid_utf8(sampling.source);
   for (DeviceUse& use : run.devices) {
     make_fields_valid(use);
@@ -288,7 +291,7 @@ RunSummary summary_of(const Measurements& measurements, const std::vector<RunRec
   run.overhead_cpu_s = overhead_seconds(measurements, records);
   run.overhead_start_s = start_seconds(measurements);
   run.runtime_bytes = runtime_bytes(measurements);
-  run.degradations = degradations_of(measurements, warnings);
+  run.notes = notes_of(measurements, warnings);
   run.devices = std::move(found.devices);
   if (found.contention) {
     run.looked_for_contention = true;

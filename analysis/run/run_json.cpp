@@ -144,6 +144,25 @@ RepairsRecord repairs_in(const Json& json) {
   return record;
 }
 
+// Databases of older versions have their sentences alone.
+std::vector<Note> notes_in(const Json& json) {
+  std::vector<Note> notes;
+  const Json& known = member(json, "notes");
+  if (known.is_array()) {
+    for (const Json& note : known)
+      notes.push_back({named<hpcrun::NoteKind>(text(note, "kind")), text(note, "text")});
+    return notes;
+  }
+  if (const Json& degradations = member(json, "degradations"); degradations.is_array())
+    for (const Json& degradation : degradations)
+      if (degradation.is_string()) {
+        auto sentence = degradation.get<std::string>();
+        const hpcrun::NoteKind kind = note_kind_by_words(sentence);
+        notes.push_back({kind, std::move(sentence)});
+      }
+  return notes;
+}
+
 template <typename Record>
 Json list_as_json(const std::vector<Record>& records) {
   Json list = Json::array();
@@ -239,7 +258,10 @@ Json repairs_as_json(const RepairsRecord& record) {
 }  // namespace
 
 Json run_as_json(const RunSummary& run) {
-  Json json{{"run", run_as_json_object(run)}, {"degradations", run.degradations}};
+  Json json{{"run", run_as_json_object(run)}, {"degradations", sentences(run.notes)}};
+  json["notes"] = Json::array();
+  for (const Note& note : run.notes)
+    json["notes"].push_back({{"kind", name_of(note.kind)}, {"text", note.text}});
   if (run.sampling_recorded) json["sampling"] = sampling_as_json(run);
   if (run.stacks)
     json["stacks"] = {{"complete", run.stacks->complete},
@@ -314,11 +336,7 @@ RunSummary run_in(const Json& json, RunLimits limits) {
   }
   if (const Json& repairs = member(json, "repairs"); repairs.is_object())
     summary.repairs = repairs_in(repairs);
-  const Json& degradations = member(json, "degradations");
-  if (degradations.is_array()) {
-    for (const Json& degradation : degradations)
-      if (degradation.is_string()) summary.degradations.push_back(degradation.get<std::string>());
-  }
+  summary.notes = notes_in(json);
   drop_strays(summary, limits);
   return summary;
 }

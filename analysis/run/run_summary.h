@@ -11,6 +11,7 @@
 #include "analysis/run/contended_record.h"
 #include "analysis/run/device_use.h"
 #include "analysis/run/lock_record.h"
+#include "analysis/run/note.h"
 #include "analysis/run/repair_record.h"
 #include "hpcrun/measurement/format.h"
 
@@ -53,7 +54,7 @@ struct RunSummary {
   std::optional<double> overhead_start_s;  // of that, what is no sample's: start, and libraries loaded later
   std::optional<double> overhead_hooks_s;  // of that, in intercepted calls; not in run.json
   std::optional<uint64_t> runtime_bytes;
-  std::vector<std::string> degradations;
+  std::vector<Note> notes;
   std::vector<DeviceUse> devices;
   bool looked_for_contention = false;
   std::vector<ContendedRecord> contention;  // of each process its own

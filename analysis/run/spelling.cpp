@@ -5,6 +5,7 @@ namespace {
 
 using hpcrun::AccessKind;
 using hpcrun::ContentionSource;
+using hpcrun::NoteKind;
 using hpcrun::Sharing;
 using hpcrun::WhyShared;
 
@@ -84,6 +85,9 @@ constexpr Spelling<WhyShared> kReasons[] = {
     {WhyShared::CpuTime,
      "the program has a timer or a limit of its CPU time, which would not count threads as processes"}};
 
+constexpr Spelling<NoteKind> kNotes[] = {
+    {NoteKind::Run, "run"}, {NoteKind::Contention, "contention"}, {NoteKind::Traces, "traces"}};
+
 constexpr Spelling<Guarantee> kGuarantees[] = {
     {Guarantee::None, ""}, {Guarantee::Annotated, "annotated"}, {Guarantee::Calls, "calls"}};
 
@@ -136,6 +140,10 @@ std::span<const Spelling<PageFate>> spellings() {
 template <>
 std::span<const Spelling<WhyShared>> spellings() {
   return kReasons;
+}
+template <>
+std::span<const Spelling<NoteKind>> spellings() {
+  return kNotes;
 }
 template <>
 std::span<const Spelling<Guarantee>> spellings() {

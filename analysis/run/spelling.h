@@ -59,6 +59,9 @@ std::span<const Spelling<PageFate>> spellings();
 // A clause of a sentence: "the program forked"; empty: it is isolated, or the reason is not known.
 template <>
 std::span<const Spelling<hpcrun::WhyShared>> spellings();
+// "run", "contention", "traces"
+template <>
+std::span<const Spelling<hpcrun::NoteKind>> spellings();
 // "annotated", "calls"; empty: nothing was isolated
 template <>
 std::span<const Spelling<Guarantee>> spellings();

@@ -12,7 +12,6 @@
 #include "analysis/views/stall_findings.h"
 #include "analysis/views/thread_costs.h"
 #include "analysis/views/wording.h"
-#include "hpcrun/measurement/notes.h"
 
 namespace prof {
 namespace {
@@ -293,13 +292,11 @@ std::vector<std::string> contention_sources(const RunSummary& run) {
 std::vector<std::string> contention_notes(const RunSummary& run) {
   std::vector<std::string> notes;
   if (run.looked_for_contention && run.processes > 1)
-    notes.push_back(
-        fmt::format("{}between processes is not followed: {} processes were measured, each by itself, also "
-                    "where they share memory.",
-                    hpcrun::kContentionNotePrefix, run.processes));
-  std::ranges::copy_if(run.degradations, std::back_inserter(notes), [](const std::string& degradation) {
-    return degradation.starts_with(hpcrun::kContentionNotePrefix);
-  });
+    notes.push_back(fmt::format(
+        "Contention between processes is not followed: {} processes were measured, each by itself, also "
+        "where they share memory.",
+        run.processes));
+  std::ranges::move(sentences(run.notes, hpcrun::NoteKind::Contention), std::back_inserter(notes));
   return notes;
 }
 

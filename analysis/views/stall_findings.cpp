@@ -181,9 +181,7 @@ std::vector<std::string> notes_on(const StallReport& report, const RunSummary& r
         "were lost, measuring was paused, or they had no processor.",
         words_for_duration(seconds(found.unknown_ns))));
   }
-  std::ranges::copy_if(run.degradations, std::back_inserter(notes), [](const std::string& degradation) {
-    return degradation.starts_with(hpcrun::kTraceNotePrefix);
-  });
+  std::ranges::move(sentences(run.notes, hpcrun::NoteKind::Traces), std::back_inserter(notes));
   return notes;
 }
 

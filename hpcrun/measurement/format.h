@@ -15,7 +15,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;   // a reader refuses any other
-constexpr uint16_t kFormatMinor = 13;  // a reader accepts newer ones and ignores unknown parts
+constexpr uint16_t kFormatMinor = 14;  // a reader accepts newer ones and ignores unknown parts
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -263,9 +263,6 @@ constexpr uint64_t kTraceGap = 1;
 constexpr uint64_t kTraceDeltaBias = 2;
 constexpr size_t kMaxTraceRecordBytes = 12;  // 7 for the time, 5 for the node
 
-// Starts the notes that say what the traces of a run do not show.
-constexpr char kTraceNotePrefix[] = "In traces, ";
-
 // StreamKind::Tasks and Waits: the payload starts with a TraceStart, whose time is the end of an interval.
 // A record is five or six LEB128 numbers, times in quanta:
 //   task  zigzag(start - end of the previous record) + 1, length, start - submission, zigzag(node delta),
@@ -371,9 +368,16 @@ struct ThreadMemoryRecord {  // addresses of a thread that used memory of other 
   uint64_t stack_high;  // exclusive; both 0: not known
   uint64_t pointer;     // the thread pointer: thread-local variables are below it
 };
+// What a note is about: views repeat those that say what is missing from what they show.
+enum class NoteKind : uint64_t {
+  ByWords = 0,     // of files before minor version 14, which do not say
+  Run = 1,         // the run as a whole
+  Contention = 2,  // what is not known of contention
+  Traces = 3,      // what traces do not show
+};
 struct NoteRecord {
-  uint64_t reserved;
-};  // strings: text
+  NoteKind kind;  // since minor version 14
+};                // strings: text
 struct DeviceRecord {
   uint64_t device;        // index in the process
   uint64_t line;          // thread index whose root cells are the device's totals (device_metrics.h)

@@ -198,7 +198,7 @@ void read_record(std::span<const uint8_t> record, const Layout& layout, Collecte
       break;
     }
     case RecordType::Note:
-      out.notes.emplace_back(fields.next_string());
+      out.notes.push_back({fields.numbers<hpcrun::NoteRecord>().kind, std::string(fields.next_string())});
       break;
     case RecordType::Device:
       read_device(fields, collected);

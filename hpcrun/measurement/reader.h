@@ -343,6 +343,14 @@ struct MeasuredSymbol {
   std::string name;
 };
 
+struct MeasuredNote {
+  hpcrun::NoteKind kind =
+      hpcrun::NoteKind::ByWords;  // of newer writers also one that this reader does not know
+  std::string text;
+
+  bool operator==(const MeasuredNote&) const = default;
+};
+
 struct ProcessMeasurement {
   std::filesystem::path file;  // StoredFile::path
   MeasuredProcess process;
@@ -355,7 +363,7 @@ struct ProcessMeasurement {
   std::vector<MeasuredObject> objects;   // sorted by id
   std::vector<MeasuredRepair> repairs;   // sorted by time
   std::vector<MeasuredWritten> written;  // sorted by line
-  std::vector<std::string> notes;        // degradations that the runtime recorded
+  std::vector<MeasuredNote> notes;       // degradations that the runtime recorded
   std::vector<std::string> warnings;     // damage found while reading
   std::array<uint64_t, hpcrun::kCounterSlots> counters{};
   std::array<uint64_t, hpcrun::kStackReasonSlots> stack_reasons{};

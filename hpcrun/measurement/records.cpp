@@ -133,9 +133,9 @@ void MeasurementFile::write_thread_end(uint32_t thread, uint64_t time_ns, uint64
   Record(*this, RecordType::ThreadEnd, ThreadEndRecord{thread, time_ns, cpu_ns}, 0, 0).commit();
 }
 
-void MeasurementFile::write_note(const char* text) noexcept {
+void MeasurementFile::write_note(const char* text, NoteKind kind) noexcept {
   const std::string_view note = record_string(text);
-  Record record(*this, RecordType::Note, NoteRecord{}, 1, note.size());
+  Record record(*this, RecordType::Note, NoteRecord{kind}, 1, note.size());
   record.append(note);
   record.commit();
 }

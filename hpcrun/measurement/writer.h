@@ -93,7 +93,8 @@ class MeasurementFile {
   // Records that the thread has this name, since `time_ns` at the latest. Call rarely: see thread_name.h.
   void write_thread_name(uint32_t thread, uint64_t time_ns, const char* name) noexcept;
   void write_thread_end(uint32_t thread, uint64_t time_ns, uint64_t cpu_ns) noexcept;
-  void write_note(const char* text) noexcept;  // a degradation, shown in every report
+  // Records a degradation, a sentence that every report shows.
+  void write_note(const char* text, NoteKind kind = NoteKind::Run) noexcept;
   void write_device(const DeviceRecordInfo& device) noexcept;
   // Records a queue of a device. Its contexts, values and tasks are those of the thread index `line`.
   void write_queue(uint32_t line, uint16_t device, uint64_t time_ns, const char* name) noexcept;

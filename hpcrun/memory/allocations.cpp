@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/own_memory.h"
-#include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/allocation_contexts.h"
 #include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/heap.h"
@@ -42,9 +40,6 @@ constexpr char kTooManyPaths[] =
     "Contention in some allocations is told by addresses alone: threads allocated more often, or by more "
     "call "
     "paths, than can be followed.";
-static_assert(std::string_view(kNotLoaded).starts_with(kContentionNotePrefix));
-static_assert(std::string_view(kOwnAllocator).starts_with(kContentionNotePrefix));
-static_assert(std::string_view(kTooManyPaths).starts_with(kContentionNotePrefix));
 
 HeapHooks* hooks = nullptr;
 uint16_t left_out[2];  // modules with our frames: the runtime's and the library's
@@ -243,7 +238,7 @@ Calls find_calls() noexcept {
 void note_unseen(Calls calls, bool follows, bool places) noexcept {
   if (calls == Calls::Seen) return;
   const bool is_loaded = calls != Calls::NotLoaded;
-  if (follows) process_state.file.write_note(is_loaded ? kOwnAllocator : kNotLoaded);
+  if (follows) process_state.file.write_note(is_loaded ? kOwnAllocator : kNotLoaded, NoteKind::Contention);
   if (places) process_state.file.write_note(is_loaded ? kPlacedByOthers : kNotPlaced);
 }
 
@@ -303,7 +298,7 @@ void finish_heap() noexcept {
   // A program that never had a second thread has no contention to be told.
   const bool knows_all = knows_all_paths.exchange(true) && !hooks->frequent.has_passed_over();
   if (!knows_all && process_state.thread_count.load(std::memory_order_relaxed) > 1)
-    process_state.file.write_note(kTooManyPaths);
+    process_state.file.write_note(kTooManyPaths, NoteKind::Contention);
   heap.calls.store(nullptr, std::memory_order_relaxed);
   placing.answer.store(nullptr, std::memory_order_relaxed);
   hooks->place.store(nullptr, std::memory_order_relaxed);

@@ -7,7 +7,6 @@
 
 #include <utility>
 
-#include "hpcrun/measurement/notes.h"
 #include "hpcrun/memory/counted_writes.h"
 #include "hpcrun/memory/isolating.h"
 #include "hpcrun/sample/converted_thread.h"
@@ -54,7 +53,8 @@ void note_refusal(const char* why) noexcept {
                                ? "Contention could not be looked for by pages"
                                : "Nothing was isolated";
   snprintf(line, sizeof line, "%s: %s.", what, why);
-  process_state.file.write_note(line);
+  process_state.file.write_note(
+      line, process_state.config.contention_by_pages ? NoteKind::Contention : NoteKind::Run);
 }
 
 // What the findings by pages do not tell.
@@ -66,20 +66,21 @@ void note_what_was_not_seen(const Isolation& with) noexcept {
              "Contention on %u of the pages was not counted: atomic operations or locks work on them; -e "
              "contention looks at these as well.",
              pages);
-    process_state.file.write_note(line);
+    process_state.file.write_note(line, NoteKind::Contention);
   }
   if (const uint64_t lost = written_lines.lost()) {
     snprintf(line, sizeof line,
              "Contention was not counted %llu times: threads changed more lines than there is room for.",
              static_cast<unsigned long long>(lost));
-    process_state.file.write_note(line);
+    process_state.file.write_note(line, NoteKind::Contention);
   }
   IsolationTotals totals;
   with.totals(totals);
   if (totals.is_over)
     process_state.file.write_note(
         "Contention was counted by pages only until the program executed an atomic operation of its own; "
-        "-e contention looks at such programs as well.");
+        "-e contention looks at such programs as well.",
+        NoteKind::Contention);
 }
 
 int find_c_library(dl_phdr_info* module, size_t, void*) {

@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <new>
-#include <string_view>
 
 #include "hpcrun/cct/access_stream.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/safe_load.h"
-#include "hpcrun/measurement/notes.h"
 #include "hpcrun/measurement/progress.h"
 #include "hpcrun/memory/contention_watch.h"
 #include "hpcrun/memory/heap.h"
@@ -245,13 +243,10 @@ constexpr char kInUse[] =
 constexpr char kRefused[] =
     "Contention cannot be confirmed here: the kernel refuses breakpoints (perf_event_open); "
     "kernel.perf_event_paranoid of 2 or less and a seccomp profile that lets it pass allow them.";
-static_assert(std::string_view(kInUse).starts_with(kContentionNotePrefix));
-static_assert(std::string_view(kRefused).starts_with(kContentionNotePrefix));
 
 constexpr char kNotTold[] =
     "Contention was looked for with breakpoints: the kernel refuses memory samples (PEBS, IBS); `sysctl "
     "kernel.perf_event_paranoid=1` may allow them.";
-static_assert(std::string_view(kNotTold).starts_with(kContentionNotePrefix));
 
 ContentionSource source_in_use() noexcept {
   if (!records_transfers()) return ContentionSource::Breakpoints;
@@ -294,7 +289,7 @@ void start_memory() noexcept {
   process_state.file.counter(Counter::LooksForContention)
       .store(static_cast<uint64_t>(source), std::memory_order_relaxed);
   if (!is_told && process_state.config.memory_hardware != MemoryHardware::None)
-    process_state.file.write_note(kNotTold);
+    process_state.file.write_note(kNotTold, NoteKind::Contention);
   process_state.memory_observer.store(&kObserver, std::memory_order_release);
 }
 
@@ -309,7 +304,8 @@ uint64_t watch_signals() noexcept {
 void finish_memory() noexcept {
   if (!process_state.memory_observer.exchange(nullptr, std::memory_order_acq_rel)) return;
   watch->stop();
-  if (const char* const note = note_of(watch->failure())) process_state.file.write_note(note);
+  if (const char* const note = note_of(watch->failure()))
+    process_state.file.write_note(note, NoteKind::Contention);
 }
 
 void end_memory_thread(ThreadState& thread) noexcept {

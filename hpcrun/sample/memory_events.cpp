@@ -1,9 +1,6 @@
 #include "hpcrun/sample/memory_events.h"
 
-#include <string_view>
-
 #include "hpcrun/guest/descriptors.h"
-#include "hpcrun/measurement/notes.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/perf_event.h"
 
@@ -44,7 +41,6 @@ int open_memory_event(EventState& state, uint32_t event, int tid) noexcept {
 constexpr char kLacksRecords[] =
     "Contention is missed in some threads: file descriptors (ulimit -n) or perf's memory "
     "(kernel.perf_event_mlock_kb) are too few for memory samples.";
-static_assert(std::string_view(kLacksRecords).starts_with(kContentionNotePrefix));
 
 }  // namespace
 
@@ -58,7 +54,8 @@ bool can_record(uint32_t event) noexcept {
 
 void arm_memory_event(EventState& state, uint32_t event, int tid) noexcept {
   if (open_memory_event(state, event, tid) == 0) return;
-  if (!process_state.lacks_memory_records.exchange(true)) process_state.file.write_note(kLacksRecords);
+  if (!process_state.lacks_memory_records.exchange(true))
+    process_state.file.write_note(kLacksRecords, NoteKind::Contention);
 }
 
 }  // namespace hpcrun

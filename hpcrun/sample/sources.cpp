@@ -147,11 +147,11 @@ constexpr char kLacksRunQueue[] =
     "In traces, some threads look blocked while they are ready and have no processor: file descriptors are "
     "too "
     "few to ask about each, there is no /proc, or the kernel does not account it.";
-static_assert(std::string_view(kLacksRunQueue).starts_with(kTraceNotePrefix));
 
 void open_run_queue(ThreadState& thread) noexcept {
   if (!process_state.traces_wall_clock || thread.run_queue.open(thread.tid)) return;
-  if (!process_state.lacks_run_queue.exchange(true)) process_state.file.write_note(kLacksRunQueue);
+  if (!process_state.lacks_run_queue.exchange(true))
+    process_state.file.write_note(kLacksRunQueue, NoteKind::Traces);
 }
 
 void start_clocks_of(ThreadState& thread) noexcept {

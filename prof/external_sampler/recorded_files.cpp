@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 
-#include "hpcrun/measurement/notes.h"
 #include "prof/base/message.h"
 #include "prof/external_sampler/recorded_process.h"
 
@@ -58,9 +57,10 @@ std::string why_no_contention(ProgramKind kind, const std::string& program) {
                           : kind == ProgramKind::Static ? "in a statically linked program"
                                                         : "in a program that does not load it";
   return fmt::format(
-      "{}was not followed in {}: it takes the runtime inside the process, which cannot be {}; where the "
+      "Contention was not followed in {}: it takes the runtime inside the process, which cannot be {}; where "
+      "the "
       "processor samples memory accesses, `perf c2c record` and `prof import perf.data` show it.",
-      hpcrun::kContentionNotePrefix, printable(std::filesystem::path(program).filename().string()), why);
+      printable(std::filesystem::path(program).filename().string()), why);
 }
 
 std::string why_outside(ProgramKind kind, const std::string& program) {
@@ -192,7 +192,9 @@ bool OutsideRecorder::open_file(Process& process) {
     process.file->write_metric(metric);
   }
   process.file->write_note(why_outside(process.kind, process.program).c_str());
-  if (plan_.contention) process.file->write_note(why_no_contention(process.kind, process.program).c_str());
+  if (plan_.contention)
+    process.file->write_note(why_no_contention(process.kind, process.program).c_str(),
+                             hpcrun::NoteKind::Contention);
   if (process.has_device_library) note_devices(process);
   announce_modules(process);
   return true;

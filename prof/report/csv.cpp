@@ -108,7 +108,7 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
   }
   optional("overhead", "cpu", run.overhead_cpu_s, "sec");
   if (run.runtime_bytes) line("overhead", "memory", fmt::format("{}", *run.runtime_bytes), "bytes");
-  for (const std::string& degradation : run.degradations) line("degradation", "", degradation, "");
+  for (const Note& note : run.notes) line("degradation", "", note.text, "");
   for (const Finding& finding : summary.findings)
     line("finding", std::string(name_of(finding.kind)), finding.sentence, "");
 }

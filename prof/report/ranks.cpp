@@ -41,7 +41,7 @@ class RanksText {
                                   tree_.metric(report_.costs.metric).name));
     for (const RankStatistics& statistics : report_.statistics)
       if (statistics.maximum > 0) labelled(statistics.name, words_for_statistics(statistics));
-    for (const std::string& note : run_.degradations) labelled("note", note);
+    for (const Note& note : run_.notes) labelled("note", note.text);
     if (report_.had_processor) labelled("note", words_for_lack_of_processors(report_));
     if (report_.would_need_traces)
       labelled("note", "traces tell whether ranks are late by turns: measure with prof run --trace");
@@ -215,7 +215,7 @@ void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport
   json["statistics"] = Json::array();
   for (const RankStatistics& statistics : report.statistics)
     json["statistics"].push_back(statistics_as_json(statistics));
-  json["notes"] = run.degradations;
+  json["notes"] = sentences(run.notes);
   if (report.had_processor) {
     json["notes"].push_back(words_for_lack_of_processors(report));
     json["had_processor"] = *report.had_processor;

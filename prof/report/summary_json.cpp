@@ -85,7 +85,7 @@ void summary_as_json(const CallTree& tree, const SummaryReport& summary, const R
   json["modules"] = Json::array();
   for (const LoadModule& module : tree.database->modules)
     json["modules"].push_back({{"path", module.path}, {"build_id", module.build_id}});
-  json["degradations"] = summary.run.degradations;
+  json["degradations"] = sentences(summary.run.notes);
   json["findings"] = findings_as_json(summary.findings);
   out.write(json.dump(2, ' ', false, Json::error_handler_t::replace));
   out.write("\n");

@@ -102,7 +102,7 @@ class SummaryText {
   // Whole, because the end of a note is what to do about it: the first one, and more while there is room.
   Lines notes() const {
     Lines lines;
-    for (const std::string& note : run_.degradations) {
+    for (const std::string& note : sentences(run_.notes)) {
       const Lines wrapped = labelled("note", note);
       if (!lines.empty() && lines.size() + wrapped.size() > kNoteLines) break;
       lines.insert(lines.end(), wrapped.begin(), wrapped.end());

@@ -257,6 +257,6 @@ TEST_CASE("an extent whose header was never written hides none of those behind i
   WritableFile file(recorder.path());
   for (size_t at = extent.offset; at < extent.offset + extent.bytes; ++at) file[at] = 0;
   const ProcessMeasurement read = read_measurement(recorder.path());
-  CHECK(read.notes == std::vector<std::string>{"behind"});
+  CHECK(texts(read.notes) == std::vector<std::string>{"behind"});
   CHECK(read.warnings.size() == 1);
 }

@@ -58,7 +58,7 @@ TEST_CASE("a child that abandons its parent's file records into its own") {
   REQUIRE(exit_status(child) == 0);
   CHECK(file_contents(parent.recorder.path()) == before);
   const ProcessMeasurement read = read_measurement(parent.directory / "child.prof");
-  CHECK(read.notes == std::vector<std::string>{"child"});
+  CHECK(texts(read.notes) == std::vector<std::string>{"child"});
   CHECK(read.counter(hpcrun::Counter::Samples) == 7);
   CHECK(whole_trace(read.threads.at(0)).size() == 10'000);
 

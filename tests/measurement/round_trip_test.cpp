@@ -68,7 +68,7 @@ TEST_CASE("what is recorded about a process is read back") {
   CHECK(read.threads[1].start_ns == 20);
   CHECK(read.threads[1].end_ns == 30);
   CHECK(read.threads[1].cpu_ns == 9);
-  CHECK(read.notes == std::vector<std::string>{"kernel time is not sampled"});
+  CHECK(texts(read.notes) == std::vector<std::string>{"kernel time is not sampled"});
   CHECK(read.counter(Counter::Samples) == 12);
   CHECK(read.counter(Counter::DroppedNested) == 3);
   CHECK(read.counter(Counter::FileBytes) == std::filesystem::file_size(recorder.path()));
@@ -159,13 +159,14 @@ TEST_CASE("records that were kept are in the file with the first sample, also th
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
   recorder.file.keep_records();
-  recorder.file.write_note("before");
+  recorder.file.write_note("before", hpcrun::NoteKind::Contention);
   RecordedThread& thread = recorder.add_thread();
   const hpcrun::FrameKey frame = hpcrun::make_frame(1, 16);
   REQUIRE(thread.tree.add(thread.tree.insert(&frame, 1), 0, 1));
   recorder.file.write_note("after");
   const ProcessMeasurement killed = read_measurement(recorder.path());
-  CHECK(killed.notes == std::vector<std::string>{"before", "after"});
+  CHECK(killed.notes == std::vector<MeasuredNote>{{hpcrun::NoteKind::Contention, "before"},
+                                                  {hpcrun::NoteKind::Run, "after"}});
   CHECK(killed.threads.size() == 1);
 }
 
@@ -203,7 +204,7 @@ TEST_CASE("a string longer than a path is cut, not refused") {
   recorder.file.write_note("after");
   recorder.finish();
   const ProcessMeasurement read = read_measurement(recorder.path());
-  CHECK(read.notes == std::vector<std::string>{std::string(4096, 'x'), "after"});
+  CHECK(texts(read.notes) == std::vector<std::string>{std::string(4096, 'x'), "after"});
 }
 
 TEST_CASE("an existing file is never written over") {

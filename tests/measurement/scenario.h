@@ -2,6 +2,7 @@
 // Test support: a repeatable sequence of samples of one thread. It allows comparing a file with what was
 // recorded, even by another process.
 
+#include <string>
 #include <vector>
 
 #include "hpcrun/measurement/reader.h"
@@ -52,6 +53,12 @@ inline bool record(RecordedThread& thread, const Scenario::Step& step) {
   const hpcrun::NodeId node = thread.tree.insert(step.path.data(), static_cast<uint32_t>(step.path.size()));
   return node != hpcrun::kNoNode && thread.tree.add(node, step.metric, step.value) &&
          thread.trace.append(step.time_ns, node);
+}
+
+inline std::vector<std::string> texts(const std::vector<MeasuredNote>& notes) {
+  std::vector<std::string> texts;
+  for (const MeasuredNote& note : notes) texts.push_back(note.text);
+  return texts;
 }
 
 // Returns the call path of a node, leaf first.

@@ -129,8 +129,9 @@ TEST_CASE(
     "where contention cannot be followed that is said, and of several processes that they are not compared") {
   RunSummary run;
   CHECK(why_no_contention(run)->find("not asked") != std::string::npos);
-  run.degradations = {"Contention was not followed in app: it takes the runtime inside the process."};
-  CHECK(why_no_contention(run) == run.degradations[0]);
+  run.notes = {{hpcrun::NoteKind::Run, "Contention is high in this sentence."},
+               {hpcrun::NoteKind::Contention, "It was not followed in app."}};
+  CHECK(why_no_contention(run) == run.notes[1].text);
   run.looked_for_contention = true;
   run.processes = 1;
   CHECK(contention_notes(run).size() == 1);

@@ -56,7 +56,7 @@ QString what_ran(const CallTree& tree, const RunSummary& run) {
   if (run.stacks) text += line("stacks", explained(stacks_in_words(run), run.stacks->reasons));
   text += line("overhead", overhead_in_words(run));
   text += line("repaired", repairs_in_short(run.repairs));
-  for (const std::string& note : run.degradations) text += line("note", note);
+  for (const Note& note : run.notes) text += line("note", note.text);
   return "<table cellspacing=\"2\">" + text + "</table>";
 }
 

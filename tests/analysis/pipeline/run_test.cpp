@@ -322,6 +322,29 @@ TEST_CASE("a trace tells what the time from each record on was charged to") {
   CHECK_FALSE(database.traces[1]);
 }
 
+TEST_CASE("a note is about what its writer says, and in files of older versions about what its words say") {
+  using hpcrun::NoteKind;
+  const TemporaryDirectory directory;
+  Recorder recorder(directory / "a.prof");
+  describe(recorder.file, fixture_module());
+  recorder.file.write_note("Words tell nothing.", NoteKind::Contention);
+  recorder.file.write_note("Contention is only a word.");
+  recorder.file.write_note("Contention was not followed.", NoteKind::ByWords);
+  recorder.file.write_note("In traces, little is seen.", NoteKind::ByWords);
+  recorder.file.write_note("Nothing else.", NoteKind::ByWords);
+  RecordedThread& thread = recorder.add_thread();
+  sample(thread, {fixture_address("exported_entry")}, kTime, 2 * kMillisecond);
+  recorder.finish();
+  const Database database = analyze({directory.path()}).database;
+  const std::vector<Note> notes{{NoteKind::Contention, "Words tell nothing."},
+                                {NoteKind::Run, "Contention is only a word."},
+                                {NoteKind::Contention, "Contention was not followed."},
+                                {NoteKind::Traces, "In traces, little is seen."},
+                                {NoteKind::Run, "Nothing else."}};
+  CHECK(database.run->notes == notes);
+  CHECK(run_in(run_of(database), {database.contexts.size(), database.profiles.size()}).notes == notes);
+}
+
 TEST_CASE("the run is described by its measurements, and by what the launcher left") {
   const TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
