@@ -1,6 +1,6 @@
 #pragma once
-// Times of a process as those of the clock that all of a run's lines go by: the first rank's, where nodes
-// compared theirs with it (node_clocks.h).
+// Converts times of a process to the clock that all lines of a run share: the first rank's, if nodes compared
+// their clocks with it (node_clocks.h).
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// What a clock has lost, in ns, at a time of CLOCK_MONOTONIC.
+// Returns how far a clock has drifted at a time of CLOCK_MONOTONIC, in ns.
 inline int64_t lost_by(const ClockDrift& drift, uint64_t monotonic_ns) {
   if (drift.lost_ns == 0 || monotonic_ns <= drift.from_ns) return 0;
   if (monotonic_ns >= drift.until_ns) return drift.lost_ns;
@@ -17,8 +17,7 @@ inline int64_t lost_by(const ClockDrift& drift, uint64_t monotonic_ns) {
   return static_cast<int64_t>(share * static_cast<double>(drift.lost_ns));
 }
 
-// Of what a process recorded, which is CLOCK_MONOTONIC in ns, as ns since the epoch. Later times never come
-// out earlier.
+// Converts recorded times (CLOCK_MONOTONIC, in ns) to ns since the epoch. The order of times is kept.
 class CommonTime {
  public:
   explicit CommonTime(const MeasuredProcess& process)
@@ -32,7 +31,7 @@ class CommonTime {
 
  private:
   ClockDrift drift_;
-  uint64_t undrifted_;  // added where nothing is lost yet; may wrap
+  uint64_t undrifted_;  // added before the clock has drifted; may wrap
 };
 
 }  // namespace prof

@@ -19,15 +19,15 @@ namespace {
 using hpcrun::Sharing;
 
 constexpr size_t kMostSides = 64;  // of a finding
-// Costs a thread less than 0.1 % of its time, at some hundred cycles each. TMI found that what is worth a
-// repair has 100,000.
+// At some hundred cycles per transfer, a lower rate costs a thread less than 0.1 % of its time. TMI found
+// 100,000 in programs that are worth a repair.
 constexpr double kLeastTransfersPerSecond = 1000;
-// Fewer may be chance, as when a line moves with a thread that the kernel moves.
+// Fewer samples may be chance, for example when the kernel migrates a thread and its lines follow.
 constexpr uint64_t kLeastTransferSamples = 4;
 
-// What the threads would not need if each had the data for itself. They wait for it also in code beside that
-// which uses it, whose samples are elsewhere. Threads that could not be followed lose as much as the others
-// do on average.
+// Adds the time that threads would save if each had the data for itself. They also wait for the data in
+// neighbouring code, whose samples lie elsewhere. Threads that could not be followed are assumed to lose the
+// average of the others.
 void add_saving(const ContendedData& found, const Paces& paces, ContendedRecord& record) {
   double all_s = 0, known_s = 0;
   PaceCost lost_s;
@@ -49,7 +49,7 @@ void add_saving(const ContendedData& found, const Paces& paces, ContendedRecord&
   }
   record.saving_s = lost_s.value;
   record.saving_high_s = lost_s.high;
-  // What threads really share they contend for wherever it lies: all may be saved, or nothing.
+  // Moving the data does not remove true sharing, so the saving may be anything from nothing to all.
   if (found.sharing == Sharing::False) record.saving_low_s = lost_s.low;
 }
 
@@ -75,7 +75,7 @@ NamedPlace named_place(const ContentionSide& side, const KnownData& data) {
   return place;
 }
 
-// What memory of no known object lies in; empty where that is not known either.
+// Returns the name of the region that holds memory of no known object; empty if that is unknown too.
 std::string region_at(const KnownData& data, uint64_t address) {
   const std::vector<MemoryRegion>& regions = data.process().regions;
   const auto at = std::ranges::find_if(regions, [address](const MemoryRegion& region) {
@@ -86,7 +86,7 @@ std::string region_at(const KnownData& data, uint64_t address) {
   return place.module.empty() ? "" : fmt::format("the data of {}", base_name(place.module));
 }
 
-// The record's allocations, and which of them an object is.
+// The record's allocations, by object.
 class AllocationsOfRecord {
  public:
   AllocationsOfRecord(const ContendedData& found, const KnownData& data, ContendedRecord& record) {
@@ -185,7 +185,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
       told.variable_bytes = variable->bytes;
     }
     told.access = side.kind;
-    // Of memory of unknown origin nothing but its line has a begin.
+    // Memory of unknown origin has no start; only its line has one.
     told.offset = side.offset - (record.kind == DataKind::Unknown ? record.address : 0);
     told.bytes = side.bytes;
     told.line = hpcrun::line_of(begin + side.offset);
@@ -199,8 +199,8 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   return record;
 }
 
-// A stack ends at the thread pointer, or is that of the first thread, whose thread-local variables are
-// elsewhere.
+// Names the stack and the thread-local variables of a thread. A stack ends at the thread pointer, except the
+// first thread's, whose thread-local variables lie elsewhere.
 void add_regions(const MeasuredThread& thread, std::vector<MemoryRegion>& regions) {
   constexpr uint64_t kThreadLocal = 4096;  // bytes below the thread pointer that are most likely in use
   const std::string whose = fmt::format("of thread {}{}", thread.index, thread.index == 0 ? " (main)" : "");
@@ -222,7 +222,7 @@ ProcessData data_of(const ProcessMeasurement& measurement) {
   return data;
 }
 
-// In which it was measured; 0: not known, for one that was killed.
+// Returns how long the process was measured; 0 if unknown, because it was killed.
 double seconds_of(const ProcessMeasurement& measurement) {
   const uint64_t end = measurement.counter(hpcrun::Counter::EndMonotonicNs);
   const uint64_t out =

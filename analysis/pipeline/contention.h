@@ -1,5 +1,5 @@
 #pragma once
-// What threads of one process contended for: the accesses that the runtime saw, put together with the
+// Finds contention between threads of one process: combines the accesses that the runtime recorded with the
 // variables and allocations that they lie in.
 
 #include <span>
@@ -13,20 +13,20 @@
 
 namespace prof {
 
-// A thread of the process in the database.
+// A thread of the process, as the database has it.
 struct ThreadInDatabase {
   const MeasuredThread* thread = nullptr;
   uint32_t profile = 0;
-  std::span<const uint32_t> context_of;  // each node's
+  std::span<const uint32_t> context_of;  // the context of each node
 };
 
-// Memory that is no variable's, by what it was made for: "[heap]", "/dev/shm/queue".
+// Memory outside of variables and allocations, named by its mapping: "[heap]", "/dev/shm/queue".
 struct MemoryRegion {
   uint64_t start = 0, last = 0;  // addresses of its first and last byte
   std::string name;
 };
 
-// What is known of the data of one process.
+// Describes the data of one process.
 struct ProcessData {
   std::string host;
   int32_t rank = -1;
@@ -35,28 +35,30 @@ struct ProcessData {
   std::vector<MemoryRegion> regions;
 };
 
-// In any of them.
+// True if any of the processes looked for contention.
 bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements);
 
-// Accesses were seen, or writes were counted.
+// True if accesses were recorded or writes were counted.
 bool has_accesses(const ProcessMeasurement& measurement);
 
-// What is known by hardware that samples transfers between caches: a finding has a few of them at least, and
-// as many a second as cost something. Its samples of a line are few and need not overlap to the millisecond.
+// The limits for findings from hardware that samples cache-to-cache transfers: a minimum number of samples,
+// and a minimum rate at which they cost something. Samples of a line are few and need not overlap within a
+// millisecond.
 extern const ContentionOptions kHardwareFinding;
 
-// Fills in the rate of transfers, over so many seconds (0: not known), and who told it. False: too few to
-// tell.
+// Fills in the rate of transfers over `seconds` (0: unknown) and its source. Returns false if there are too
+// few transfers for a finding.
 bool note_transfers(ContendedRecord& record, double seconds, EvidenceSource source);
 
-// The dearest first. What could not be read of modules is a warning, one line each.
+// Returns findings, the most expensive first. Adds one warning, of one line, for each module that cannot be
+// read.
 std::vector<ContendedRecord> contended_records(const ProcessMeasurement& measurement,
                                                std::span<const ThreadInDatabase> threads,
                                                const AttributionOptions& options,
                                                std::vector<std::string>& warnings);
 
-// The same of accesses that are known already, of which each lies in a variable or in nothing known:
-// ContentionAccess::object is found here.
+// The same for accesses whose data are known: each lies in a variable or in nothing known. Fills in
+// ContentionAccess::object.
 std::vector<ContendedRecord> contended_records(const ProcessData& process,
                                                std::vector<ContentionAccess> accesses,
                                                const ContentionOptions& finding,

@@ -119,11 +119,11 @@ void ContextTree::add(const ContextTree& other) {
     extensions_.try_emplace((uint64_t{here[key >> 32]} << 32) | (key & UINT32_MAX), here[context]);
 }
 
-// Main threads first; otherwise by function, or by file and line.
+// Sorts main threads first, then by function, or by file and line.
 std::vector<uint32_t> ContextTree::sorted_order() const {
   std::vector<uint32_t> siblings(contexts_.size());
   for (uint32_t i = 0; i < siblings.size(); ++i) siblings[i] = i;
-  // A parent's number plus one: roots come first, and children lie together.
+  // The parent's number plus one: roots come first, and siblings are adjacent.
   std::ranges::sort(siblings, {}, [&](uint32_t i) {
     const Context& context = contexts_[i];
     return std::tuple(context.parent + 1, context.entry != entry_name(true), context.kind, context.relation,

@@ -1,5 +1,5 @@
 #pragma once
-// The one context tree of all threads, which share what is there already. pipeline.h says what it looks like.
+// The calling context tree of all threads; equal contexts are stored once. pipeline.h describes its shape.
 
 #include <map>
 #include <string>
@@ -16,28 +16,28 @@ class ContextTree {
   ContextTree(const PlaceTable& places, std::vector<Context>& contexts, bool merge_recursion)
       : places_(places), contexts_(contexts), merge_recursion_(merge_recursion) {}
 
-  // Where the stacks of a process's first thread, or of another one, begin.
+  // Returns the root of the stacks of a process's first thread, or of any other thread.
   uint32_t entry(bool main_thread);
 
-  // The context of a place that was called in `parent`: the innermost one, a Line, or a Function where no
-  // line is known. An earlier call with the same arguments returns the same.
+  // Returns the innermost context of a place that was called in `parent`: a Line, or a Function if no line is
+  // known. Equal arguments give the same context.
   uint32_t extend(uint32_t parent, PlaceId place);
 
-  // Takes in what another tree over the same places has.
+  // Adds the contexts of another tree over the same places.
   void add(const ContextTree& other);
-  // Takes in a tree's contexts, of which parents come before their children; returns which they are here.
+  // Adds contexts, parents before their children. Returns the index of each in this tree.
   std::vector<uint32_t> add(const std::vector<Context>& contexts);
 
-  // Gives contexts an order that depends on what they are alone: callers first, what they call behind them.
+  // Sorts contexts by their contents alone, callers before callees.
   void sort();
 
-  // What entry() and extend() returned, or would have if this tree had been asked for what was added to it,
-  // after it was sorted. Callable by several threads at once.
+  // Return what entry() and extend() returned for the same arguments, also if another tree received them and
+  // was added, or if sort() ran since. Safe to call from several threads at once.
   uint32_t known_entry(bool main_thread) const;
   uint32_t known_extension(uint32_t parent, PlaceId place) const;
 
  private:
-  // What tells a context from its siblings: a function with its relation, or a file and a line.
+  // Distinguishes a context from its siblings: a function with its relation, or a file and a line.
   struct Key {
     uint32_t parent;
     uint32_t kind_and_relation;
@@ -51,10 +51,10 @@ class ContextTree {
 
   static Key key_of(const Context& context);
   uint32_t child(const Context& context);
-  // The context of a place called in `parent`; child() gives the one of each step there.
+  // Returns the context of a place called in `parent`; child() returns that of each step.
   template <typename Child>
   uint32_t follow(uint32_t parent, PlaceId place, const Child& child) const;
-  // Where recursion is merged: the function's context above, or kNone.
+  // If recursion is merged: returns the function's context above `parent`, or kNone.
   uint32_t same_above(uint32_t parent, uint32_t function) const;
   std::vector<uint32_t> sorted_order() const;
 

@@ -37,8 +37,8 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
   }
 }
 
-// Tasks that never completed. A process that was killed, or left at once, may have ended later than its
-// totals were written.
+// Adds tasks that never completed. A process that was killed, or that exited at once, may have ended after
+// its totals were written.
 void add_under_way(const MeasuredDevice& device, const MeasuredThread& line, const MeasuredProcess& process,
                    DeviceUse& use) {
   using hpcrun::DeviceTotal;
@@ -109,7 +109,7 @@ WaitForDevice to_row(const ThreadWaits& thread, const DeviceWait& wait, const Co
           wait.launch_latency_ns,    wait.gap_ns,    wait.wake_latency_ns};
 }
 
-// What the streams of several lines hold, one line after the other.
+// Reads the streams of several lines, one line after another.
 template <typename Row, typename What, typename Measured>
 class RowsOfLines {
  public:
@@ -145,7 +145,7 @@ class RowsOfLines {
   Records records_;
   size_t at_ = 0;
   std::optional<RecordReader<Measured>> reader_;
-  std::optional<CommonTime> common_time_;  // of the line that is read
+  std::optional<CommonTime> common_time_;  // of the line being read
 };
 
 }  // namespace
@@ -161,7 +161,7 @@ DeviceWaitSource wait_source(std::vector<MeasuredLine<ThreadWaits>> threads) {
 
 ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {
   ProfileId id{measurement.process.host, measurement.process.rank, measurement.process.pid, -1, {}};
-  int32_t queues = 0;  // of the same device before this one
+  int32_t queues = 0;  // of the same device, before this one
   const auto self = std::ranges::find(measurement.queues, line.index, &MeasuredQueue::line);
   for (const MeasuredQueue& queue : measurement.queues)
     queues += queue.device == self->device && queue.line < line.index;

@@ -1,5 +1,5 @@
 #pragma once
-// Devices, and the lines that stand for them and their queues in a measurement.
+// Converts devices, and the lines that represent them and their queues in a measurement.
 
 #include <functional>
 #include <memory>
@@ -11,17 +11,17 @@
 
 namespace prof {
 
-// Of a queue's line: everything but its values.
+// Returns the profile of a queue's line, without its values.
 ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line);
 
-// How many tasks a queue's line has values of.
+// Returns the number of tasks that a queue's line has values for.
 uint64_t completed_tasks(const MeasuredThread& line);
 
-// Of each node directly below a queue's root: whether the main thread launched from there. Stacks of the main
-// thread begin elsewhere than those of other threads; where nothing is known it was the main thread.
+// Returns, for each node directly below a queue's root, whether the main thread launched from there. Stacks
+// of the main thread and of other threads begin differently. If nothing is known, the main thread is assumed.
 std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement, const MeasuredThread& line);
 
-// The devices of a process, without their queues.
+// Returns the devices of a process, without their queues.
 std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement);
 
 struct OpenedLine {
@@ -29,7 +29,7 @@ struct OpenedLine {
   const MeasuredThread* line = nullptr;
 };
 
-// A line of a measurement, which is read when its rows are, and what it is in terms of the database.
+// A line of a measurement, and what it is in the database. open() reads it when its rows are read.
 template <typename What>
 struct MeasuredLine {
   What what;
@@ -38,20 +38,21 @@ struct MeasuredLine {
 
 struct QueueLaunches {
   uint32_t profile = 0;
-  std::vector<uint32_t> task_of;            // of each node an index into Database::task_names
-  std::vector<uint32_t> profile_of_thread;  // by index in the process, kNone where it has none
+  std::vector<uint32_t> task_of;            // an index into Database::task_names for each node
+  std::vector<uint32_t> profile_of_thread;  // by index in the process; kNone if it has none
 };
 LaunchSource launch_source(std::vector<MeasuredLine<QueueLaunches>> queues);
 
 struct ThreadWaits {
   uint32_t profile = 0;
-  std::vector<uint32_t> call_of;  // of each node an index into Database::wait_names
+  std::vector<uint32_t> call_of;  // an index into Database::wait_names for each node
 };
 DeviceWaitSource wait_source(std::vector<MeasuredLine<ThreadWaits>> threads);
 
-// A queue's trace in terms of the database: its context at a task's start, nothing at its end. Of tasks that
-// overlap, one goes on until the next begins or, where it ended before, is left out; those of a sampled trace
-// take the time that they stand for. context_of: of each node.
+// Returns a queue's trace for the database: its context at the start of a task, and kNone at its end. If
+// tasks overlap, the earlier one continues until it ends; the later one begins then, or is left out if it
+// ended before. Tasks of a sampled trace take the time that they represent. context_of: the context of each
+// node.
 TraceSource task_trace(const MeasuredThread& line, std::vector<uint32_t> context_of,
                        const MeasuredProcess& process);
 

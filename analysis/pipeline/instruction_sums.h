@@ -1,6 +1,6 @@
 #pragma once
-// What all threads of a run spent at each place in code itself. Sums of whole numbers, so that they depend
-// neither on the order in which threads are added up nor on who does it.
+// Sums the cost of each place in code over all threads of a run. The sums are of integers, so they depend
+// neither on the order of the threads nor on which process adds them.
 
 #include <unordered_map>
 #include <vector>
@@ -13,20 +13,21 @@ namespace prof {
 
 class InstructionSums {
  public:
-  // place_of: of each node, the root's left out.
+  // place_of: the place of each node except the root.
   void add(const MeasuredThread& thread, const std::vector<MetricColumn>& columns,
            const std::vector<PlaceId>& place_of);
   void add(const InstructionSums& other);
 
-  // For another process, and what another one gave, of so many places and metrics.
+  // Serialize the sums for another process, and add those that another one sent. `places` and `metrics` are
+  // the numbers of valid ones.
   void give(Packer& out) const;
   void take(Unpacker& in, size_t places, size_t metrics);
 
-  // Of places in code of files, by module, offset and metric.
+  // Returns the costs of places in code of files, sorted by module, offset and metric.
   std::vector<InstructionCost> costs(const Places& places) const;
 
  private:
-  // Processes may have measured a metric at scales of their own.
+  // The scale belongs to the key because processes may measure a metric at different scales.
   struct Key {
     PlaceId place;
     uint32_t metric;

@@ -6,7 +6,7 @@
 namespace prof {
 namespace {
 
-// 0, the root, where the thread is lost.
+// Returns 0, the root, if the thread is lost.
 uint32_t context_of(const MeasuredObject& object, std::span<const ThreadInDatabase> threads) {
   const auto maker = std::ranges::find_if(
       threads, [&](const ThreadInDatabase& thread) { return thread.thread->index == object.thread; });

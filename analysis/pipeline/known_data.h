@@ -1,5 +1,5 @@
 #pragma once
-// The data of one process as it ran: which variable or allocation lies at an address, and what is known of
+// Describes the data of one process: which variable or allocation lies at an address, and what is known of
 // it.
 
 #include <map>
@@ -18,44 +18,45 @@ namespace prof {
 
 class KnownData {
  public:
-  // All must outlive the object. A module that cannot be read is a warning, once.
+  // All must outlive the object. Each module that cannot be read is reported in one warning.
   KnownData(const ProcessData& process, const AttributionOptions& options, std::vector<std::string>& warnings)
       : process_(process), known_(process.modules, options, warnings) {}
 
-  // Those of one calling context have one site. `allocations` must outlive the object.
+  // Adds allocations; those of one calling context share one site. `allocations` must outlive the object.
   void add(std::span<const MeasuredObject> allocations, std::span<const ThreadInDatabase> threads);
 
   const ProcessData& process() const { return process_; }
   const std::vector<DataObject>& objects() const { return objects_; }
 
-  // Where the allocation was made, as a context of the database; nothing for what is none.
+  // Returns the database's context of the allocation site; nullopt if the object is not an allocation.
   std::optional<uint32_t> allocated_in(uint32_t object) const;
 
-  // The measured object; nullptr for what is no allocation.
+  // Returns the measured object; nullptr if it is not an allocation.
   const MeasuredObject* allocation(uint32_t object) const;
 
-  // Of a variable its place in its module; no module for what is none.
+  // Returns a variable's place in its module; no module if the object is not a variable.
   ModuleAddress place_of(uint32_t object) const;
 
-  // Of memory that a module's file has, as variables of which it has no symbols; no module elsewhere.
+  // Returns the place of memory that a module's file maps, such as variables without symbols; no module
+  // elsewhere.
   ModuleAddress in_module(uint64_t address) const;
 
-  // An index into objects(), which grow by variables that are first asked for; kNoObject where nothing is
-  // known.
+  // Return an index into objects(), to which variables are added when they are first looked up; kNoObject if
+  // nothing is known.
   uint32_t object_of(const MeasuredAccess& access);
   uint32_t variable_at(uint64_t address);
 
-  // The object that names a finding: of the variables that its sides use the one with the lowest address, in
-  // every process the same; else its first object. kNoObject: none is known.
+  // Returns the object that names a finding: the variable with the lowest address among those that its sides
+  // use, which is the same in every process; without variables, its first object. kNoObject: none is known.
   uint32_t main_object(const ContendedData& found) const;
 
-  // nullptr where the object is no variable.
+  // Returns nullptr if the object is not a variable.
   const Variable* variable_of(uint32_t object) const;
 
-  // Of a variable those in [from, to), bytes from its begin; nothing of other objects.
+  // Returns the parts of a variable in [from, to), in bytes from its start; empty for other objects.
   std::vector<DataPart> parts(uint32_t object, uint64_t from, uint64_t to) const;
 
-  // Those of the objects that are variables, with their types.
+  // Returns those of the objects that are variables, with their types.
   TypedObjects typed(std::span<const uint32_t> objects) const;
 
  private:
@@ -64,7 +65,7 @@ class KnownData {
   uint32_t next_site_ = 0;
   std::vector<DataObject> objects_;
   std::map<uint64_t, uint32_t> by_id_;
-  std::map<uint32_t, uint32_t> allocated_in_;  // object to context
+  std::map<uint32_t, uint32_t> allocated_in_;  // by object
   std::map<uint32_t, const MeasuredObject*> allocations_;
   std::map<const Variable*, uint32_t> by_variable_;
   std::map<uint32_t, VariableInMemory> variables_;

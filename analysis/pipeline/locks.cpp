@@ -20,9 +20,9 @@ using hpcrun::LockMetric;
 using hpcrun::LockRole;
 
 constexpr size_t kMostLocks = 256;
-constexpr size_t kMostSides = 64;  // of each
+constexpr size_t kMostSides = 64;  // of each lock
 constexpr size_t kMostWork = 1024;
-constexpr std::string_view kCritical = ".gomp_critical_user_";  // GCC's variable of a critical section
+constexpr std::string_view kCritical = ".gomp_critical_user_";  // in names of GCC's critical sections
 
 WaitedFor waited_for(LockKind kind) {
   switch (kind) {
@@ -58,7 +58,7 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) * kNanosecond;
 }
 
-// Adds up what is known of one context.
+// Sums of one context.
 struct Sum {
   std::set<uint32_t> threads;
   uint64_t count = 0;
@@ -91,7 +91,7 @@ std::vector<LockSide> sides_of(const Sums& sums) {
   return sides;
 }
 
-// Adds one side to those of another lock.
+// Merges the sides of another lock into `sides`.
 void merge(std::vector<LockSide>& sides, const std::vector<LockSide>& more) {
   for (const LockSide& side : more) {
     const auto known = std::ranges::find(sides, side.context, &LockSide::context);
@@ -119,13 +119,14 @@ void merge(LockRecord& record, const LockRecord& other) {
   merge(record.holders, other.holders);
 }
 
-// The part of the variable that is the lock, not those that the C and C++ libraries make a lock of.
+// Returns the member of the variable that is the lock, without the members that the C and C++ libraries build
+// a lock from.
 std::string place_of(const VariableInMemory& found, uint64_t address) {
   const uint64_t offset = address - found.begin;
   const std::vector<DataPart> parts = found.variables->parts(*found.variable, offset, offset + 1);
   if (parts.empty()) return "";
   std::string path = parts.front().path;
-  // As glibc, libstdc++ and libgomp name what a lock consists of.
+  // Names of such members in glibc, libstdc++ and libgomp.
   for (const char* inner : {"._M_", ".__data", ".__lock", ".__size", ".__align", "._x"})
     if (const size_t at = path.find(inner); at != path.npos) path.resize(at);
   return path;
@@ -155,7 +156,7 @@ LockRecord make_record(const MeasuredProcess& process, uint64_t address, const L
   return record;
 }
 
-// The newest allocation that the address lies in.
+// Returns the newest allocation that contains the address.
 const MeasuredObject* allocation_of(const ProcessMeasurement& measurement, uint64_t address) {
   const MeasuredObject* found = nullptr;
   for (const MeasuredObject& object : measurement.objects)
@@ -164,7 +165,7 @@ const MeasuredObject* allocation_of(const ProcessMeasurement& measurement, uint6
   return found;
 }
 
-// Adds up work at one context while others were idle.
+// Sums the work in one context while other threads were idle.
 struct Work {
   std::set<uint32_t> threads;
   uint64_t blame_ns = 0, cpu_ns = 0, idle_cpu_ns = 0, of_all_ns = 0;
@@ -266,7 +267,7 @@ void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDa
   }
   const std::vector<ModuleInMemory> modules = modules_in_memory(measurement);
   ProcessVariables variables(modules, options, warnings);
-  // By kind, and where they were allocated or else mostly waited for.
+  // By kind, and by allocation site; without one, by the context in which most of the waiting took place.
   std::map<std::tuple<WaitedFor, uint32_t, uint64_t, uint32_t>, size_t> unnamed;
   for (const auto& [address, lock] : by_address) {
     if (lock.waiters.empty()) continue;

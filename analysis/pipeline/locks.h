@@ -1,6 +1,6 @@
 #pragma once
-// Locks that threads waited for, and who held them: what the runtime noted in the calling contexts of
-// threads, as metrics and by lock.
+// Locks that threads waited for, and the threads that held them. Converts what the runtime recorded in
+// calling contexts to metrics and to a list by lock.
 
 #include <span>
 #include <string>
@@ -13,29 +13,29 @@
 
 namespace prof {
 
-// Adds LOCK_WAIT, LOCK_BLAME, BLOCKED and IDLE_BLAME to the cells of the threads that they belong to.
+// Adds LOCK_WAIT, LOCK_BLAME, BLOCKED and IDLE_BLAME to the cells of the threads concerned.
 void charge_locks(ProcessMeasurement& measurement);
 
-// In any of them.
+// True if locks were followed in any of the processes.
 bool followed_locks(const std::vector<ProcessMeasurement>& measurements);
 
 bool has_lock_waits(const ProcessMeasurement& measurement);
 
-// "queue_lock", or of a structure the part that is the lock, and "queue.cpp:12"; empty where that is not
-// known.
+// The name of a lock, such as "queue_lock" (for a structure, the member that is the lock), and its
+// declaration, such as "queue.cpp:12". Empty if unknown.
 struct LockName {
   std::string name, declared;
-  bool is_section = false;  // a critical section of OpenMP
+  bool is_section = false;  // an OpenMP critical section
 };
 LockName name_of_lock(uint64_t address, ProcessVariables& variables);
 
 WaitedFor kind_of_lock(hpcrun::LockKind kind, const LockName& name);
 
-// Those of one process. What could not be read of modules is a warning, one line each.
+// Adds the locks of one process. Adds one warning, of one line, for each module that cannot be read.
 void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads,
                const AttributionOptions& options, LocksRecord& locks, std::vector<std::string>& warnings);
 
-// What was waited for longest comes first; less is left out where there is much.
+// Sorts by waiting time, longest first. Cuts long lists.
 void sort_locks(LocksRecord& locks);
 
 }  // namespace prof

@@ -18,14 +18,14 @@ AccessKind kind_of(uint64_t bits) {
   return static_cast<AccessKind>(bits & (hpcrun::kAccessReads | hpcrun::kAccessWrites));
 }
 
-// An access of a thread, and what hardware told of it if it did.
+// An access of a thread, with the data that hardware recorded for it, if any.
 struct ToldAccess {
   MeasuredAccess measured;
   hpcrun::HardwareAccess hardware;
 };
 
-// What a breakpoint saw and could not make out says that somebody is there, and not where; hardware tells the
-// first byte at least.
+// True if the access can be located. A watchpoint hit that could not be decoded shows that a thread is there,
+// but not at which bytes; hardware records at least the first byte.
 bool is_usable(const ToldAccess& access) {
   const MeasuredAccess& measured = access.measured;
   return ((measured.bits & hpcrun::kAccessExact) != 0 || access.hardware.period != 0) && measured.bytes > 0 &&
@@ -46,10 +46,10 @@ void for_each_usable(const MeasuredThread& thread, Visit visit) {
   }
 }
 
-// What hardware says of transfers depends on what it can say at all.
+// How to interpret transfers depends on what the hardware can record at all.
 struct Seen {
-  std::set<std::pair<uint32_t, uint64_t>> lines;  // at which a thread was seen, and not only thought to be
-  bool tells_snoops = false;  // else lines from caches that cores share are taken for transfers
+  std::set<std::pair<uint32_t, uint64_t>> lines;  // at which a thread was observed, rather than assumed to be
+  bool tells_snoops = false;  // if false, loads from caches that cores share count as transfers
 };
 
 Seen seen_lines(std::span<const ThreadInDatabase> threads) {
@@ -106,7 +106,8 @@ std::vector<WrittenBytes> measured_writes(const ProcessMeasurement& measurement,
                                           std::span<const ThreadInDatabase> threads,
                                           const std::function<uint32_t(const MeasuredAccess&)>& object_of) {
   std::vector<WrittenBytes> all;
-  // Of the piece that counts to those of the same line and thread that follow.
+  // The count of updates is stored in one piece, and holds for the pieces of the same line and thread that
+  // follow.
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> updates;
   for (const MeasuredWritten& written : measurement.written) {
     if (written.updates) updates[{written.line, written.thread}] = written.updates;

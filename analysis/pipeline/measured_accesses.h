@@ -1,6 +1,6 @@
 #pragma once
-// The memory accesses that the runtime saw of one process, by breakpoints or by hardware that samples them:
-// of threads that were seen at a line for certain. Or what they were counted to write.
+// Reads the memory accesses that the runtime recorded in one process with watchpoints or sampling hardware,
+// restricted to lines at which the thread was observed. Also reads counted writes.
 
 #include <functional>
 #include <span>
@@ -14,20 +14,20 @@
 
 namespace prof {
 
-// `object_of`: the caller's number of what an access lies in, or kNoObject.
+// `object_of` returns the caller's number of the object that an access lies in, or kNoObject.
 std::vector<ContentionAccess> measured_accesses(
     std::span<const ThreadInDatabase> threads,
     const std::function<uint32_t(const MeasuredAccess&)>& object_of);
 
-// What threads were counted to write to lines that others wrote to as well. Of such a place only its address
-// and its object are known.
+// Returns the writes counted per thread, to lines that other threads wrote to as well. `object_of` gets only
+// their address and object.
 std::vector<WrittenBytes> measured_writes(const ProcessMeasurement& measurement,
                                           std::span<const ThreadInDatabase> threads,
                                           const std::function<uint32_t(const MeasuredAccess&)>& object_of);
 
 Paces measured_paces(std::span<const ThreadInDatabase> threads);
 
-// The hardware that recorded the process's accesses; nothing: breakpoints did.
+// Returns the hardware that recorded the process's accesses; nullopt if watchpoints did.
 std::optional<EvidenceSource> contention_hardware(const ProcessMeasurement& measurement);
 
 }  // namespace prof

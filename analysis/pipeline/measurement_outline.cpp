@@ -8,7 +8,7 @@
 namespace prof {
 namespace {
 
-// One cell for each metric.
+// Returns one cell for each metric.
 std::vector<MeasuredCell> totals(const std::vector<MeasuredCell>& cells) {
   std::vector<MeasuredCell> sums;
   for (const MeasuredCell& cell : cells) {

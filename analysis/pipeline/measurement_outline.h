@@ -1,5 +1,5 @@
 #pragma once
-// What all of an analysis wants of every measurement, and what is left out of it.
+// An outline: the part of a measurement that the whole analysis needs for every measurement at once.
 
 #include <vector>
 
@@ -8,17 +8,18 @@
 
 namespace prof {
 
-// Of a thread's call paths the root is left, with the sum of each metric; objects, repairs, writes, waits and
-// locks are not there, and no streams.
+// Returns the outline. Of a thread's call paths it has only the root, with the sum of each metric. It has no
+// objects, repairs, writes, waits, locks or streams.
 ProcessMeasurement outline_of(const ProcessMeasurement& measurement);
 
-// Whether they were.
+// Returns which of the omitted parts the measurement has.
 MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement);
 
-// Whether another process can have made them: what names something in the measurement names what is there.
+// True if the outline, received from another process, is consistent: each index in it refers to something
+// that exists.
 bool is_outline(const ProcessMeasurement& outline, const MeasurementStore::Contents& contents);
 
-// For other processes (analysis/team/packing.h). Of measurements the outlines.
+// Serialization for other processes (analysis/team/packing.h). Measurements are serialized as outlines.
 template <typename Archive>
 void fields(Archive& archive, MeasurementStore::Contents& contents) {
   auto& [accesses, lock_waits, device_waits, repairs, nodes] = contents;

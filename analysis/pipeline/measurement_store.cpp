@@ -35,7 +35,7 @@ StoredFiles measurement_files(const fs::path& directory) {
   return stored;
 }
 
-// A file of which only the header was left, or less, reads as a process without metrics: no run has those.
+// A file that was cut to its header or less reads as a process without metrics. No real run has none.
 ProcessMeasurement read_usable(const StoredFile& file) {
   ProcessMeasurement measurement = read_measurement(file);
   if (measurement.metrics.empty() && measurement.threads.empty() && !measurement.warnings.empty())
@@ -45,13 +45,13 @@ ProcessMeasurement read_usable(const StoredFile& file) {
   return measurement;
 }
 
-// `prof run` saw its program's end, and the report tells how it came.
+// True if `prof run` observed the end of the process; the report then says how it ended.
 bool is_end_known(const MeasuredProcess& process, const RunRecord& record) {
   return process.end_monotonic_ns != 0 || (record.pid == process.pid && record.end_monotonic_ns);
 }
 
-// Warnings of the reader with the file they are about. A run of many processes tends to have the same one
-// many times, which then is one line.
+// Collects warnings of the reader by file. Many processes of a run often have the same one, which is then
+// reported once.
 class FileWarnings {
  public:
   void add(const fs::path& file, const std::vector<std::string>& texts) {
@@ -83,14 +83,14 @@ class FileWarnings {
   std::vector<Group> groups_;
 };
 
-// What charges the time that waits took, after reading.
+// Charges the waiting times, after a measurement was read.
 void charge(ProcessMeasurement& measurement, const RunRecord& record) {
   charge_waits(measurement, record);
   charge_locks(measurement);
 }
 
 size_t bytes_of(const ProcessMeasurement& measurement) {
-  size_t bytes = sizeof measurement + measurement.file_bytes +  // which stay mapped
+  size_t bytes = sizeof measurement + measurement.file_bytes +  // the file stays mapped
                  measurement.objects.size() * sizeof(MeasuredObject) +
                  measurement.written.size() * sizeof(MeasuredWritten);
   for (const MeasuredThread& thread : measurement.threads)
@@ -99,7 +99,8 @@ size_t bytes_of(const ProcessMeasurement& measurement) {
   return bytes;
 }
 
-// Leaves what was there when it was read first: the process may still run. False: it is another file.
+// Removes what was added since the first reading, because the process may still run. Returns false if it is
+// another file.
 bool reduce_to(const std::vector<MeasuredThread>& threads, const std::vector<uint32_t>& nodes,
                ProcessMeasurement& measurement) {
   std::erase_if(measurement.threads, [&](const MeasuredThread& thread) {
@@ -114,7 +115,7 @@ bool reduce_to(const std::vector<MeasuredThread>& threads, const std::vector<uin
     std::erase_if(thread.cells, [&](const MeasuredCell& cell) { return cell.node >= nodes[i]; });
     std::erase_if(thread.waits, [&](const MeasuredWait& wait) { return wait.node >= nodes[i]; });
   }
-  // These name nodes of any thread of the process.
+  // Locks and objects refer to nodes of any thread of the process.
   const auto is_new = [&](uint32_t thread, uint32_t node) {
     const auto at = std::ranges::lower_bound(threads, thread, {}, &MeasuredThread::index);
     return at == threads.end() || at->index != thread ||
@@ -131,7 +132,7 @@ struct Loaded {
   ProcessMeasurement outline;
   MeasurementStore::Contents contents;
   std::vector<std::string> warnings;
-  std::string failure;  // empty: there is an outline
+  std::string failure;  // empty if there is an outline
 };
 
 template <typename Archive>
@@ -166,7 +167,7 @@ Files files_of(const std::vector<fs::path>& directories) {
   return files;
 }
 
-// The rank in "<host>-<rank>-<pid>-<n>"; 0 where the name is another one.
+// Returns the rank in "<host>-<rank>-<pid>-<n>"; 0 if the name has another form.
 long rank_in_name(const fs::path& path) {
   const std::string name = path.stem().string();
   size_t dash = name.size();
@@ -175,7 +176,7 @@ long rank_in_name(const fs::path& path) {
   return dash == std::string::npos ? 0 : std::strtol(name.c_str() + dash + 1, nullptr, 10);
 }
 
-// The files that a process reads: of ranks that follow each other, as it will merge them.
+// Returns the files that a process reads: those of consecutive ranks, in the order in which it merges them.
 std::vector<size_t> files_to_read(const std::vector<File>& files, int rank, int processes) {
   std::vector<std::pair<long, size_t>> order;
   for (size_t i = 0; i < files.size(); ++i) order.emplace_back(rank_in_name(files[i].stored.path), i);

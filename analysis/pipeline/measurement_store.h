@@ -1,8 +1,7 @@
 #pragma once
-// The measurements of the directories given to the analysis, which are distinct. What all of an analysis
-// wants of every measurement is kept; call paths, values and traces, which are most of a file, are read anew
-// when they are asked for, unless they were a moment ago: so ten thousand ranks need no more memory than a
-// few do.
+// The measurements of the given directories, which are distinct. Keeps an outline of each measurement. Call
+// paths, values and traces, which are most of a file, are read again on request, except for files that were
+// used recently. So ten thousand ranks need no more memory than a few.
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,42 +22,42 @@ namespace prof {
 
 class MeasurementStore {
  public:
-  // Sees every measurement once, whole, when it is read for the first time; called by several threads at
-  // once. Measurements have no order yet: `file` is the number by which file_of() calls them. Those that
-  // another process read it has from there: what give() there put out take() gets here.
+  // visit() gets each measurement once and whole, when it is first read; several threads call it at once.
+  // Measurements have no order yet: `file` is the number that file_of() returns. For those that another
+  // process read, take() gets here what give() wrote there.
   struct Visitor {
     std::function<void(size_t file, const ProcessMeasurement& measurement)> visit;
     std::function<void(Packer& out)> give;
     std::function<void(Unpacker& in)> take;
   };
 
-  // Reads them all on options.jobs threads, and of a team each process its share. Damaged files are left out
-  // with a warning that names them. Throws AnalyzeError when nothing is left.
+  // Reads all measurements on options.jobs threads; each process of a team reads its share. Damaged files are
+  // skipped, with a warning that names them. Throws AnalyzeError if no measurement is left.
   MeasurementStore(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
                    std::vector<std::string>& warnings, const Visitor& visitor);
 
-  // Ordered by rank, then start, then file name, whatever order the file system lists them in; what is left
-  // of each says measurement_outline.h.
+  // Sorted by rank, then start, then file name, independent of the order in the file system.
+  // measurement_outline.h describes what an outline has.
   const std::vector<ProcessMeasurement>& outlines() const { return outlines_; }
   size_t size() const { return outlines_.size(); }
   size_t file_of(size_t index) const { return files_[index]; }
   const NodeClocks& clocks() const { return clocks_; }
   const std::vector<DirectoryRecords>& records() const {
     return of_directories_;
-  }  // as the directories given
+  }  // in the order of the given directories
 
-  // What of it an outline lacks.
+  // Which parts an outline omits.
   struct Contents {
     bool accesses = false;  // or counted writes
     bool lock_waits = false;
     bool device_waits = false;
     bool repairs = false;
-    std::vector<uint32_t> nodes;  // of each thread
+    std::vector<uint32_t> nodes;  // the number of nodes of each thread
   };
   const Contents& contents(size_t index) const { return contents_[index]; }
 
-  // All of it, with what the first reading found: of a file that grew since, no more nodes. Callable by
-  // several threads at once. Throws AnalyzeError where the file is not the one that it was.
+  // Returns the whole measurement as it was first read: nodes that a growing file got since are left out.
+  // Safe to call from several threads at once. Throws AnalyzeError if the file was replaced.
   std::shared_ptr<const ProcessMeasurement> whole(size_t index) const;
 
  private:
@@ -75,14 +74,14 @@ class MeasurementStore {
   std::vector<size_t> files_;
   std::vector<StoredFile> stored_;
   std::vector<DirectoryRecords> of_directories_;
-  std::vector<const RunRecord*> records_;  // of each file, in these
+  std::vector<const RunRecord*> records_;  // points into of_directories_, for each file
   NodeClocks clocks_;
   size_t most_bytes_;
 
   mutable std::mutex lock_;
   mutable std::condition_variable was_read_;
   mutable std::set<size_t> being_read_;
-  mutable std::list<Kept> kept_;  // the one that was asked for last comes first
+  mutable std::list<Kept> kept_;  // the most recently used comes first
   mutable std::unordered_map<size_t, std::list<Kept>::iterator> kept_by_index_;
   mutable size_t kept_bytes_ = 0;
 };

@@ -11,7 +11,7 @@
 
 namespace prof {
 
-// For other processes (analysis/team/packing.h).
+// Serialization for other processes (analysis/team/packing.h).
 template <typename Archive>
 void fields(Archive& archive, Context& context) {
   auto& [parent, kind, relation, function, file, line, module, offset, entry] = context;
@@ -20,13 +20,13 @@ void fields(Archive& archive, Context& context) {
 
 namespace {
 
-// The context of each node of a line. Parents come before their children. `entry` tells where the stacks of
-// main threads and of others begin, `extend` the context of a place that was called in another.
+// Returns the context of each node of a line. Parents come before their children. `entry` returns the root
+// for main threads or for others, `extend` the context of a place that was called in another.
 template <typename Entry, typename Extend>
 std::vector<uint32_t> contexts_of_nodes(const ProcessMeasurement& measurement, const MeasuredThread& line,
                                         const Entry& entry, const Extend& extend) {
   std::vector<uint32_t> context_of(line.nodes.size());
-  // What a device executed is below the call that launched it, in the tree of threads.
+  // Tasks of a device are placed below the call that launched them, in the tree of threads.
   const bool is_queue = line.kind == LineKind::Queue;
   std::vector<bool> by_main;
   if (is_queue) by_main = launched_by_main_thread(measurement, line);
@@ -40,7 +40,7 @@ std::vector<uint32_t> contexts_of_nodes(const ProcessMeasurement& measurement, c
   return context_of;
 }
 
-// What another process has merged.
+// Validates contexts that another process has merged.
 void require_contexts(const std::vector<Context>& contexts, const Database& database) {
   for (size_t i = 0; i < contexts.size(); ++i) {
     const Context& context = contexts[i];
@@ -58,7 +58,7 @@ void require_contexts(const std::vector<Context>& contexts, const Database& data
 
 constexpr uint64_t kMostTraceRecords = uint64_t{1} << 40;
 
-// work() on a measurement, which has to be the one that was read before.
+// Calls work() on a measurement. Reports an unknown frame as a file that changed since it was first read.
 template <typename Work>
 auto with_known_frames(const ProcessMeasurement& measurement, const Work& work) try {
   return work();
@@ -68,7 +68,7 @@ auto with_known_frames(const ProcessMeasurement& measurement, const Work& work) 
       fmt::format("{}: was replaced while it was analyzed; analyze it again", measurement.file.string()));
 }
 
-// A tree that one thread of the analysis adds to.
+// A tree that one thread of the analysis fills.
 struct PartialTree {
   PartialTree(const PlaceTable& places, bool merge_recursion) : tree(places, contexts, merge_recursion) {}
   std::vector<Context> contexts;
@@ -92,7 +92,7 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
     first_line_.push_back(static_cast<uint32_t>(lines_.size()));
     const std::vector<MeasuredThread>& threads = store_.outlines()[i].threads;
     for (uint32_t t = 0; t < threads.size(); ++t)
-      if (threads[t].kind != LineKind::Device) lines_.push_back({i, t});  // which has totals and no contexts
+      if (threads[t].kind != LineKind::Device) lines_.push_back({i, t});  // these have totals and no contexts
   }
   first_line_.push_back(static_cast<uint32_t>(lines_.size()));
   std::vector<uint64_t> bytes;
@@ -134,7 +134,7 @@ void MergedRun::merge(const AnalyzeOptions& options, std::pair<size_t, size_t> s
     ContextTree& tree = partial->tree;
     const std::shared_ptr<const ProcessMeasurement> measurement = store_.whole(i);
     const size_t file = store_.file_of(i);
-    std::vector<PlaceId> place_of;  // of each node but the root
+    std::vector<PlaceId> place_of;  // of each node except the root
     for (uint32_t l = first_line_[i]; l < first_line_[i + 1]; ++l) {
       const MeasuredThread& line = measurement->threads[lines_[l].thread];
       place_of.clear();

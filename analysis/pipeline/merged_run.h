@@ -1,7 +1,7 @@
 #pragma once
-// The measurements of a run in terms of one tree of calling contexts: whose profiles the database has, and
-// what the nodes of each are in it. Neither depends on the order in which measurements are read, nor on how
-// many threads do it.
+// Merges the measurements of a run into one calling context tree. Determines which profiles the database has,
+// and the context of each node. The result depends neither on the order in which measurements are read nor on
+// the number of threads.
 
 #include <memory>
 #include <span>
@@ -18,57 +18,58 @@ namespace prof {
 
 class MergedRun {
  public:
-  // Reads the measurements, of a team each process its share; fills the database's modules, files, functions,
-  // contexts, metrics and costs of instructions. `database` is not looked at afterwards, and may be moved.
-  // Throws AnalyzeError.
+  // Reads the measurements; each process of a team reads its share. Fills the database's modules, files,
+  // functions, contexts, metrics and costs of instructions. `database` is not used afterwards, and may be
+  // moved. Throws AnalyzeError.
   MergedRun(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
             Database& database, std::vector<std::string>& warnings);
 
   const MeasurementStore& store() const { return store_; }
-  // The metrics of each measurement.
+  // The metric columns of each measurement.
   const std::vector<std::vector<MetricColumn>>& columns() const { return columns_; }
 
-  // A thread, or the line of a device queue: the same number is its profile's in the database.
+  // A thread, or the line of a device queue. Its index is that of its profile in the database.
   struct Line {
     uint32_t measurement;
     uint32_t thread;             // index into its threads
-    uint64_t trace_records = 0;  // of the database's trace; 0: it has none
+    uint64_t trace_records = 0;  // of the database's trace; 0 if there is none
   };
   const std::vector<Line>& lines() const { return lines_; }
-  // The measurements whose call paths a process of the team has merged, and whose values it is to write: from
-  // the first number to before the second. Each can process those of others as well, in more time.
+  // Returns the range [first, last) of measurements whose call paths a process of the team has merged, and
+  // whose values it writes. Each process can also handle the measurements of others, more slowly.
   std::pair<size_t, size_t> measurements_of(int process) const {
     return shares_[static_cast<size_t>(process)];
   }
-  // Those of one measurement, which are lines() from here to that of the next one.
+  // Returns the index in lines() of a measurement's first line. Its lines end at that of the next
+  // measurement.
   uint32_t first_line(size_t measurement) const { return first_line_[measurement]; }
 
-  // The lines of a process, whole.
+  // All lines of a process.
   struct Process {
     std::shared_ptr<const ProcessMeasurement> measurement;
     uint32_t first_line = 0;
     std::vector<const MeasuredThread*> lines;
-    std::vector<std::vector<uint32_t>> context_of;  // of each line the contexts of its nodes
+    std::vector<std::vector<uint32_t>> context_of;  // for each line, the contexts of its nodes
 
-    // Without queues.
+    // Returns the threads, without queues.
     std::vector<ThreadInDatabase> threads() const;
   };
-  // Callable by several threads at once. Throws AnalyzeError.
+  // Safe to call from several threads at once. Throws AnalyzeError.
   Process process(size_t measurement) const;
 
-  // One line of it alone.
+  // Returns the contexts of one line.
   std::vector<uint32_t> contexts_of(size_t measurement, const ProcessMeasurement& whole,
                                     const MeasuredThread& thread) const;
 
  private:
   void merge(const AnalyzeOptions& options, std::pair<size_t, size_t> share, InstructionSums& instructions);
 
-  Places places_;  // the store's reading fills it
+  Places places_;  // filled while the store reads
   MeasurementStore store_;
   ContextTree tree_;
   std::vector<std::vector<MetricColumn>> columns_;
   std::vector<Line> lines_;
-  std::vector<uint32_t> first_line_;               // and one behind the last
+  std::vector<uint32_t> first_line_;               // with the end of the last
   std::vector<std::pair<size_t, size_t>> shares_;  // by process
 };
 

@@ -12,7 +12,7 @@
 
 namespace prof {
 
-// For other processes (analysis/team/packing.h).
+// Serialization for other processes (analysis/team/packing.h).
 template <typename Archive>
 void fields(Archive& archive, ModuleIdentity& identity) {
   auto& [path, build_id, run_start_ns, file] = identity;
@@ -36,7 +36,7 @@ void fields(Archive& archive, AttributedModule& module) {
 
 namespace {
 
-// What another process says of so many addresses.
+// Validates the attribution that another process returned for `addresses` addresses.
 void require_whole(const AttributedModule& module, size_t addresses) {
   const auto names_file = [&](uint32_t file) { return file == kNoFile || file < module.files.size(); };
   bool whole = module.first.size() == addresses + 1 && module.first.back() <= module.frames.size();
@@ -53,7 +53,7 @@ void require_whole(const AttributedModule& module, size_t addresses) {
 }  // namespace
 
 uint32_t ModulePlaces::module(ModuleKind kind, const ModuleIdentity& identity, const PerfMap& perf_map) {
-  // The build-id tells more than the file: each host has its own numbers of devices and inodes.
+  // A build-id identifies the module on all hosts; device and inode numbers differ between hosts.
   const hpcrun::FileIdentity file = identity.build_id.empty() ? identity.file : hpcrun::FileIdentity{};
   const auto [at, added] =
       by_identity_.try_emplace({identity.path, identity.build_id, file, perf_map.path.string()},
@@ -158,8 +158,8 @@ void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceT
                              Database& database, std::vector<std::string>& warnings, const Progress& progress,
                              Team& team) {
   settle();
-  // The largest first, so that no thread ends up with it alone at the end; of equal ones as every process has
-  // them.
+  // Largest first, so that no thread is left alone with one at the end. Equal sizes are in the order of their
+  // identity, which is the same in every process.
   std::vector<uint32_t> order;
   for (const auto& [identity, i] : by_identity_) order.push_back(i);
   std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) { return modules_[i].addresses.size(); });

@@ -1,5 +1,5 @@
 #pragma once
-// Measurement files count nanoseconds, the database seconds.
+// Measurement files store nanoseconds, the database seconds.
 
 namespace prof {
 

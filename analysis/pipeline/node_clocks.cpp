@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of a time when somebody set the clock; what is further away is no clock's.
+// A hundred years: a clock may have been set in between, but larger values are invalid.
 constexpr int64_t kFarthest = int64_t{100} * 365 * 24 * 3600 * 1'000'000'000;
-// NTP turns a clock by 500 millionths at most, and runs of a tenth of a second have errors of some
-// milliseconds.
+// A drift above a tenth of the run's length is rejected. NTP slews a clock by at most 500 parts per million,
+// but a run of a tenth of a second has errors of some milliseconds.
 constexpr int64_t kLeastPartsToDrift = 10;
 
 std::optional<int64_t> time_in(const nlohmann::json& comparison, const char* name) {
@@ -29,13 +29,13 @@ std::optional<int64_t> time_in(const nlohmann::json& comparison, const char* nam
   return ns > -kFarthest && ns < kFarthest ? std::optional(ns) : std::nullopt;
 }
 
-// One time that clocks were compared.
+// One comparison of clocks.
 struct Comparison {
   int64_t offset_ns = 0;
   int64_t error_ns = 0;
-  std::optional<int64_t> monotonic_ns;  // when it was
-  // To CLOCK_MONOTONIC, which nobody sets: where CLOCK_REALTIME was set meanwhile it is not as processes
-  // began.
+  std::optional<int64_t> monotonic_ns;  // time of the comparison
+  // The offset to CLOCK_MONOTONIC, which nobody sets. If CLOCK_REALTIME was set in between, it differs from
+  // what processes recorded at their start.
   int64_t to_monotonic_ns = 0;
 };
 
@@ -117,7 +117,7 @@ std::vector<std::string> NodeClocks::warnings(const std::vector<ProcessMeasureme
     hosts.insert(host);
     if (!clock_of_.contains(host) && !references_.contains(host)) unknown.insert(host);
   }
-  // All but the first rank's own, whichever that is.
+  // Without any comparison, `unknown` includes the first rank's own node.
   if (hosts.size() < 2 || unknown.empty() || (clock_of_.empty() && unknown.size() < 2)) return {};
   return {fmt::format(
       "the clocks of {} of {} nodes ({}) were not compared with the first rank's: their lines in the "

@@ -1,6 +1,6 @@
 #pragma once
-// How far the clocks of a parallel program's nodes are from the first rank's, as its ranks found it
-// (DIR/clock-<host>.json): so that the lines of a timeline have one time.
+// The offsets of the nodes' clocks from the first rank's, as the ranks of a parallel program measured them
+// (DIR/clock-<host>.json). With them, all lines of a timeline share one time.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,23 +17,23 @@ namespace prof {
 
 class NodeClocks {
  public:
-  // Of all directories together; a file that is damaged is as none.
+  // Reads those of all directories; damaged files are ignored.
   explicit NodeClocks(const std::vector<std::filesystem::path>& directories);
 
-  // Puts a process's start into the first rank's time, and says how its node's clock drifts from it: between
-  // the begin and the end of the program by what the two comparisons differ in, where that is more than
-  // their errors. With one comparison, or two of measurements that do not say when they were, a clock is as
-  // far off all the time: by the mean. Nothing where the node's is not known.
+  // Converts a process's start to the first rank's time, and sets the drift of its node's clock. The drift is
+  // the difference of the two comparisons, at the start and the end of the program, if it exceeds their
+  // errors. With one comparison, or two without times, the offset is constant: their mean. Does nothing if
+  // the node's clock is unknown.
   void correct(MeasuredProcess& process) const;
 
-  // One line for the user where traces of several hosts are shown side by side and the clocks of some were
-  // not compared.
+  // Returns one line for the user if traces of several hosts are displayed together and the clocks of some
+  // were not compared.
   std::vector<std::string> warnings(const std::vector<ProcessMeasurement>& measurements) const;
 
  private:
   struct Clock {
-    int64_t offset_ns = 0;      // to be added for the first rank's time
-    bool to_monotonic = false;  // to CLOCK_MONOTONIC; else to CLOCK_REALTIME, as processes began
+    int64_t offset_ns = 0;      // added to get the first rank's time
+    bool to_monotonic = false;  // to CLOCK_MONOTONIC; else to CLOCK_REALTIME at a process's start
     ClockDrift drift;
   };
   static std::optional<Clock> clock_in(const nlohmann::json& record);

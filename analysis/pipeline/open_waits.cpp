@@ -13,7 +13,7 @@ using hpcrun::LockRole;
 
 constexpr size_t kMostWaits = 256;
 
-// Who was seen last to have each lock.
+// The thread that was last recorded to hold a lock.
 struct Seen {
   uint64_t when_ns = 0;
   uint64_t holder_id = 0;
@@ -46,7 +46,7 @@ OpenWaitRecord make_record(const MeasuredProcess& process, const ThreadInDatabas
   return record;
 }
 
-// Numbers the waits of each circle in which every thread has what the one before it waits for.
+// Numbers each cycle of waits in which every thread holds the lock that the previous one waits for.
 void find_deadlocks(std::span<OpenWaitRecord> waits, uint64_t next_number) {
   std::map<int32_t, OpenWaitRecord*> of_thread;
   for (OpenWaitRecord& wait : waits) of_thread[wait.thread] = &wait;

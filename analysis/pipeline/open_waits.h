@@ -1,6 +1,6 @@
 #pragma once
-// Waits for locks that had not ended when the process did: who waited for what, who had it, and whether they
-// waited for each other.
+// Waits for locks that had not ended when the process did: which thread waited for which lock, which held it,
+// and whether they waited for each other.
 
 #include <span>
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace prof {
 
-// Those of one process, those that wait for each other first. Deadlocks have numbers on from those that are
-// there already.
+// Adds the waits of one process, deadlocked ones first. Deadlocks are numbered from the highest number in
+// `waits` on.
 void add_open_waits(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads,
                     ProcessVariables& variables, std::vector<OpenWaitRecord>& waits);
 

@@ -1,12 +1,12 @@
 #pragma once
-// Runs independent pieces of an analysis on a few threads.
+// Runs independent parts of an analysis on several threads.
 
 #include "analysis/database/parallel_for.h"
 #include "analysis/pipeline/pipeline.h"
 
 namespace prof {
 
-// parallel_for() by the options of an analysis, which is told how far it is.
+// Calls parallel_for() with the options of an analysis, and reports progress.
 template <typename Work>
 void parallel_for(size_t count, const AnalyzeOptions& options, const char* stage, Work work) {
   Stage told(options.progress, stage, count);

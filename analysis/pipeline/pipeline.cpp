@@ -35,7 +35,7 @@ uint64_t samples_of(const MeasuredThread& line) {
   return samples;
 }
 
-// Without values.
+// Returns the profiles, without values.
 std::vector<Profile> profiles_of(const MergedRun& run) {
   std::vector<Profile> profiles;
   for (const MergedRun::Line& line : run.lines()) {
@@ -46,7 +46,7 @@ std::vector<Profile> profiles_of(const MergedRun& run) {
   return profiles;
 }
 
-// By measurement.
+// Returns the values in pieces, one per measurement.
 ProfileValues values_of(std::shared_ptr<const MergedRun> run, int processes) {
   ProfileValues values;
   for (size_t i = 0; i <= run->store().size(); ++i) values.first.push_back(run->first_line(i));
@@ -65,7 +65,7 @@ ProfileValues values_of(std::shared_ptr<const MergedRun> run, int processes) {
   return values;
 }
 
-// Reads the measurement when it begins, and keeps it until its end.
+// Reads the measurement at its first call, and keeps it until the end of the trace.
 class TraceOfLine {
  public:
   TraceOfLine(std::shared_ptr<const MergedRun> run, size_t line) : run_(std::move(run)), line_(line) {}
@@ -124,7 +124,7 @@ class FunctionNames {
   std::map<std::string, uint32_t> numbers_;
 };
 
-// What is launched on the queues of a process, and how long its threads wait for devices.
+// The launches on the queues of a process, and the times that its threads wait for devices.
 class DeviceRows {
  public:
   DeviceRows(std::shared_ptr<const MergedRun> run, Database& database)
@@ -161,7 +161,7 @@ class DeviceRows {
   }
 
  private:
-  // Only of nodes at which the thread waited are names wanted.
+  // Names are needed only for nodes at which the thread waited.
   static std::vector<uint32_t> waiting_contexts(const MeasuredThread& thread,
                                                 const std::vector<uint32_t>& all) {
     std::vector<uint32_t> contexts(all.size(), all[0]);
@@ -178,7 +178,7 @@ class DeviceRows {
   std::vector<MeasuredLine<ThreadWaits>> threads_;
 };
 
-// All devices of all processes, with their queues.
+// Returns all devices of all processes, with their queues.
 std::vector<DeviceUse> used_devices(const MergedRun& run, const Database& database) {
   std::vector<DeviceUse> all;
   for (size_t i = 0; i < run.store().size(); ++i) {
@@ -193,7 +193,7 @@ std::vector<DeviceUse> used_devices(const MergedRun& run, const Database& databa
   return all;
 }
 
-// What is known of processes beyond their call paths, one process after the other.
+// Collects the data of processes beyond their call paths, one process after another.
 struct Details {
   std::vector<ContendedRecord> contention;
   LocksRecord locks;
@@ -240,7 +240,7 @@ void add_traces(const std::shared_ptr<const MergedRun>& run, Database& database)
   }
 }
 
-// Computes the values of all profiles, which has its uses where nothing is written.
+// Computes the values of all profiles at once. Useful if no database is written.
 void keep_values(Database& database, const AnalyzeOptions& options) {
   const ProfileValues values = std::exchange(database.values, {});
   parallel_for(values.first.size() - 1, options, "adding up threads", [&](size_t piece) {
@@ -251,7 +251,7 @@ void keep_values(Database& database, const AnalyzeOptions& options) {
   database.summaries = summarize(database);
 }
 
-// A directory that was named twice counts once.
+// A directory that was given twice counts once.
 std::vector<std::filesystem::path> distinct_directories(
     const std::vector<std::filesystem::path>& directories) {
   std::vector<std::filesystem::path> distinct;
@@ -265,7 +265,7 @@ std::vector<std::filesystem::path> distinct_directories(
   return distinct;
 }
 
-// Of the ranks of one directory: the launcher of one rank saw only that.
+// Adds up the ranks of one directory. The launcher of a rank observed only that rank.
 void add_up_ranks(const std::vector<RankRecord>& ranks, RunRecord& record) {
   if (ranks.empty()) return;
   double cpu_s = 0;

@@ -1,13 +1,13 @@
 #pragma once
-// From measurement directories to a database in memory: reads the measurement files, attributes their
-// addresses to source, merges all threads' calling context trees into one, and computes metrics and
+// Converts measurement directories to a database in memory: reads the measurement files, attributes their
+// addresses to source, merges the calling context trees of all threads into one, and computes metrics and
 // statistics.
 //
 // Shape of the tree: Entry ("main thread", "application thread") -> Function (Call) -> Line (Enclosing) ->
-// Function (Call or InlinedCall) -> ... A Line is the call site of what is below it, the sampled line, or
-// both; where no line is known, calls and values go to the Function itself. A context's point value is what
-// was sampled right there; exclusive is the same for a Line, and for a Function the sum over its lines;
-// inclusive adds everything below.
+// Function (Call or InlinedCall) -> ... A Line is the call site of its children, the sampled line, or both.
+// If no line is known, calls and values belong to the Function itself. A context's point value was sampled
+// exactly there. Its exclusive value is the same for a Line; for a Function it is the sum over its lines. Its
+// inclusive value adds all descendants.
 
 #include <filesystem>
 #include <stdexcept>
@@ -24,25 +24,25 @@
 namespace prof {
 
 struct AnalyzeOptions {
-  // Folds recursion: a function that is on its own call path already continues at that occurrence, so
-  // that a -> b -> a -> c becomes a -> b and a -> c. Direct and indirect recursion, inlined or not.
+  // Folds recursion: a function that is already on its own call path continues at that occurrence. So
+  // a -> b -> a -> c becomes a -> b and a -> c. Applies to direct and indirect recursion, inlined or not.
   bool merge_recursion = false;
   bool copy_sources = true;       // into the database, by run_analyze()
-  int jobs = 1;                   // threads to use; the result does not depend on it
-  size_t kept_bytes = 512 << 20;  // of measurements, between the steps that read them
-  bool leaves_values = false;     // in the measurements: Database::values computes them
+  int jobs = 1;                   // threads to use; does not affect the result
+  size_t kept_bytes = 512 << 20;  // of measurements, kept between the steps that read them
+  bool leaves_values = false;     // values stay in the measurements, and Database::values computes them
   AttributionOptions attribution;
   Progress progress;
-  Team* team = &Team::alone();  // of which this process does a share
+  Team* team = &Team::alone();  // this process does a share of its work
 };
 
-// what() is one line: what is wrong, where, the remedy.
+// what() is one line: what is wrong, where, and how to fix it.
 class AnalyzeError : public std::runtime_error {
  public:
   enum class Kind {
     NoDirectory,     // a directory given does not exist
-    NoMeasurements,  // no measurement files in it
-    AllUnusable,     // there are some, and every one is damaged
+    NoMeasurements,  // it has no measurement files
+    AllUnusable,     // all measurement files are damaged
   };
   AnalyzeError(Kind kind, const std::string& line) : std::runtime_error(line), kind_(kind) {}
   Kind kind() const noexcept { return kind_; }
@@ -51,7 +51,7 @@ class AnalyzeError : public std::runtime_error {
   Kind kind_;
 };
 
-// A site that the runtime placed for what it found, and in which context of the database that is.
+// A site that the runtime repaired because of what it found, and its context in the database.
 struct PlacedSite {
   uint32_t context = 0;
   SiteRepair repair;
@@ -60,15 +60,15 @@ struct PlacedSite {
 struct Analysis {
   Database database;
   std::vector<std::string> warnings;  // one line each: damaged files, changed modules
-  // What repair.json is made of (repairs.h).
+  // The source of repair.json (repairs.h).
   std::vector<ContendedRecord> contention;
   std::vector<PlacedSite> placed;
 };
 
-// Analyzes all *.prof files of the directories (not of their subdirectories) as one run. The traces of the
-// result, and values that were left, read the measurement files when they are called; traces start over after
-// their end; each record names the context that the time from it to the next record is charged to. Of a team
-// the first process has all of it, the others what write_database() wants of them. Throws AnalyzeError.
+// Analyzes all *.prof files of the directories (not of their subdirectories) as one run. The result reads the
+// measurement files again for traces, and for values with leaves_values. A trace starts over after its end;
+// the time from one record to the next is charged to the context of the first. In a team, the first process
+// gets the whole result, the others what write_database() needs from them. Throws AnalyzeError.
 Analysis analyze(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options = {});
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #pragma once
-// What is known of each place in code: the functions there, in terms of the database. A place is an address
-// in a module, or whatever else a profile has on its call paths.
+// The functions at each place in code, as indices into the database. A place is an address in a module, or
+// any other entry of a call path.
 
 #include <algorithm>
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace prof {
 
 using PlaceId = uint32_t;
 
-// One function of the inlined chain of a place; indices into the database's tables, kNone where not known.
+// One function of a place's chain of inlined calls. Indices into the database's tables; kNone if unknown.
 struct PlaceFrame {
   uint32_t function;
   uint32_t file;
   uint32_t line;
   bool inlined;
-  bool calls_itself = false;  // by way of functions that are not told apart: it is there once
+  bool calls_itself = false;  // through functions that are not distinguished; it is listed once
 };
 
 class PlaceTable {
  public:
-  // Outermost function first; not empty.
+  // Adds a place. Outermost function first; must not be empty.
   PlaceId add(std::span<const PlaceFrame> chain) {
     frames_.insert(frames_.end(), chain.begin(), chain.end());
     first_.push_back(static_cast<uint32_t>(frames_.size()));
@@ -34,7 +34,7 @@ class PlaceTable {
   }
   size_t size() const { return first_.size() - 1; }
 
-  // What the function calls is shown as called by its caller; the function itself has its own cost alone.
+  // Displays the function's callees as callees of its caller. The function keeps only its own cost.
   void pass_over(uint32_t function) { passed_over_.push_back(function); }
   bool is_passed_over(uint32_t function) const {
     return std::ranges::find(passed_over_, function) != passed_over_.end();

@@ -19,18 +19,18 @@ std::string this_host() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-// Ascending and distinct.
+// Returns the frames, ascending and distinct.
 std::vector<uint64_t> frames_of(const ProcessMeasurement& measurement) {
   std::vector<uint64_t> frames;
   for (const MeasuredThread& thread : measurement.threads)
     for (size_t node = 1; node < thread.nodes.size(); ++node) frames.push_back(thread.nodes[node].frame);
   std::ranges::sort(frames);
-  // What ranges::unique() returns, clang 14, which builds the fuzz targets, does not understand.
+  // Not ranges::unique(): clang 14, which builds the fuzz targets, cannot use its result.
   frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
   return frames;
 }
 
-// By frame.
+// Returns the names by frame.
 std::unordered_map<uint64_t, std::string> task_names(const ProcessMeasurement& measurement,
                                                      const std::vector<uint64_t>& frames) {
   std::unordered_map<uint64_t, std::string> names;
@@ -45,7 +45,7 @@ std::unordered_map<uint64_t, std::string> task_names(const ProcessMeasurement& m
 
 }  // namespace
 
-// Of a frame whose module has no record.
+// Returns the module of a frame whose module has no record.
 uint32_t Places::module_of_frame(uint64_t frame, const ProcessMeasurement& measurement) {
   static const std::string host = this_host();
   const bool jit = frame != kLostFrame && hpcrun::frame_module(frame) == hpcrun::kModuleNone;

@@ -1,6 +1,5 @@
 #pragma once
-// The variables of one process in memory: which one an address of it lies in. Modules are read when an
-// address first lies in them.
+// Finds the variable at an address of one process. A module is read when an address in it is first looked up.
 
 #include <cstdint>
 #include <map>
@@ -15,35 +14,35 @@
 
 namespace prof {
 
-// A module in memory, in whose variables addresses may lie.
+// A module in memory, whose variables can be looked up.
 struct ModuleInMemory {
   uint64_t start = 0, end = 0;  // addresses
-  uint64_t bias = 0;            // how much higher it lies than its file says
+  uint64_t bias = 0;            // difference between its addresses in memory and in its file
   ModuleIdentity identity;
 };
 
 std::vector<ModuleInMemory> modules_in_memory(const ProcessMeasurement& measurement);
 
 struct VariableInMemory {
-  const Variable* variable = nullptr;    // nullptr: none is there
+  const Variable* variable = nullptr;    // nullptr if there is none
   const Variables* variables = nullptr;  // of its module
-  uint64_t begin = 0;                    // where it lies in memory
+  uint64_t begin = 0;                    // start of the variable in memory
 };
 
 class ProcessVariables {
  public:
-  // Neither is owned. A module that cannot be read is a warning, once.
+  // Owns neither. Each module that cannot be read is reported in one warning.
   ProcessVariables(std::span<const ModuleInMemory> modules, const AttributionOptions& options,
                    std::vector<std::string>& warnings)
       : modules_(modules), options_(options), warnings_(warnings) {}
 
-  // What is found stays as long as this object.
+  // The result is valid as long as this object.
   VariableInMemory find(uint64_t address);
 
  private:
   struct OpenModule {
     ModuleFile file;
-    std::unique_ptr<Variables> variables;  // nullptr: the file cannot be used
+    std::unique_ptr<Variables> variables;  // nullptr if the file cannot be used
   };
 
   const Variables* open(const ModuleInMemory& module);
@@ -54,7 +53,7 @@ class ProcessVariables {
   std::map<const ModuleInMemory*, OpenModule> open_;
 };
 
-// "queue.cpp:12", without folders; empty where it is not known.
+// Returns "queue.cpp:12", without folders; empty if unknown.
 std::string place_in_source(const std::string& file, uint32_t line);
 
 }  // namespace prof

@@ -15,7 +15,7 @@
 namespace prof {
 namespace {
 
-// A launch of more has no missing ranks that anybody could read.
+// Missing ranks of a larger launch are not listed; nobody could read the list.
 constexpr int32_t kMostRanks = 10'000'000;
 
 std::string variable(std::string_view lines, std::string_view name) {
@@ -39,7 +39,7 @@ std::string of_ranks(const std::set<int32_t>& ranks) {
   return (numbers.size() == 1 ? "rank " : "ranks ") + words_for_ranks(numbers);
 }
 
-// Of each launch the ranks that are there.
+// The ranks of each launch.
 using Launches = std::map<std::string, std::set<int32_t>>;
 
 void check_launches(const Launches& launches, std::vector<std::string>& warnings) {
@@ -77,7 +77,8 @@ void check_missing(const std::vector<ProcessMeasurement>& measurements, std::vec
       of_ranks(missing), size));
 }
 
-// A rank is the process with most samples; helpers that it starts may differ.
+// Compares the programs of the ranks. A rank is its process with most samples; its helper processes may
+// differ.
 void check_programs(const std::vector<ProcessMeasurement>& measurements, std::vector<std::string>& warnings) {
   using hpcrun::Counter;
   std::map<int32_t, const ProcessMeasurement*> main_of;

@@ -1,6 +1,6 @@
 #pragma once
-// What is wrong with the ranks of a parallel program as a whole: some are missing, died, are of another
-// program or another job. None of it keeps the rest from being analyzed.
+// Checks the ranks of a parallel program as a whole: some may be missing, have died, or belong to another
+// program or job. None of this prevents the analysis of the rest.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// What the launcher told a process (docs/formats.md, the environment); empty and 0 where it told nothing.
+// What the launcher passed to a process (docs/formats.md, the environment). Empty or 0 if it passed nothing.
 struct LaunchOfProcess {
   std::string launch;   // PROF_LAUNCH, or the batch system's job
   std::string ranks;    // PROF_RANKS
@@ -19,7 +19,7 @@ struct LaunchOfProcess {
 };
 LaunchOfProcess launch_of(const MeasuredProcess& process);
 
-// One line each, for the user. `records`: of the ranks, as read_rank_records() has them.
+// Returns one line for the user for each problem. `records`: the result of read_rank_records().
 std::vector<std::string> check_ranks(const std::vector<ProcessMeasurement>& measurements,
                                      const std::vector<RankRecord>& records);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which ranks of a parallel program are measured, as `prof run --ranks` says it.
+// The selection of ranks to measure (`prof run --ranks`).
 
 #include <cstdint>
 #include <optional>
@@ -12,20 +12,20 @@ namespace prof {
 
 class RankChoice {
  public:
-  // All of them.
+  // Selects all ranks.
   RankChoice() = default;
-  // "0-15,1024" or "10%" (above 0, at most 100); nothing where it is neither.
+  // Parses "0-15,1024" or "10%" (above 0, at most 100). Returns nullopt for anything else.
   static std::optional<RankChoice> parse(std::string_view text);
 
-  // A share is spread over all ranks, with rank 0 in it.
+  // True if the rank is selected. A percentage is spread evenly over all ranks, and includes rank 0.
   bool contains(int rank) const;
-  // The first one of a launch of so many; nothing where none is.
+  // Returns the first selected rank of a launch of `size` ranks; nullopt if there is none.
   std::optional<int> first(int size) const;
   size_t count(int size) const;
 
  private:
-  std::vector<std::pair<int, int>> ranges_;  // first and last
-  double percent_ = 100;                     // where there are no ranges
+  std::vector<std::pair<int, int>> ranges_;  // first and last rank of each
+  double percent_ = 100;                     // if there are no ranges
 };
 
 }  // namespace prof

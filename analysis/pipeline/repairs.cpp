@@ -49,7 +49,8 @@ RepairsRecord::Page page_of(const MeasuredRepair& repair, double since_s) {
   return page;
 }
 
-// Of several processes, what holds for all of them, and the comparison of the one that met most often.
+// Combines several processes: keeps what holds for all of them, and the comparison of the one with most
+// meetings.
 void add_balance(const ProcessMeasurement& measurement, RepairsRecord& record) {
   if (const uint64_t code = measurement.counter(Counter::IsolationGuarantee);
       code != 0 && measurement.counter(Counter::Conversions) != 0)
@@ -62,14 +63,14 @@ void add_balance(const ProcessMeasurement& measurement, RepairsRecord& record) {
   record.common_meetings = static_cast<double>(measurement.counter(Counter::MeetingsCommon));
 }
 
-// Of several processes that allocate in the same context the first one's.
+// Returns the site of a context. If several processes allocate there, returns the first one's.
 const Site* site_of(const RepairsRecord& repairs, uint32_t context) {
   const auto found = std::ranges::find_if(
       repairs.sites, [context](const Site& site) { return context != 0 && site.context == context; });
   return found == repairs.sites.end() ? nullptr : &*found;
 }
 
-// The first of the locks on the record's lines; nullptr: none was moved.
+// Returns the first lock that was moved from one of the record's lines; nullptr if none was.
 const MovedLock* first_moved(std::span<const MovedLock> locks, const ContendedRecord& record) {
   const auto is_there = [&record](const MovedLock& lock) {
     return std::ranges::any_of(record.sides, [&lock](const ContendedRecord::Side& side) {
@@ -222,7 +223,7 @@ void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
     if (const MovedLock* const lock = first_moved(locks, record))
       add(fmt::format("Since {} of the run locks there have lines of their own.",
                       words_for_duration(lock->since_s)));
-    const bool is_told = !record.repair.empty();  // of its page, or locks
+    const bool is_told = !record.repair.empty();  // about its page or locks
     if (repairs.isolate && !is_told && (record.placeable.empty() || !places))
       add("Not isolated: while it ran, too little was seen of it for that.");
     if (places && record.placeable.empty() && !is_told)

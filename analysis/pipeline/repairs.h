@@ -1,5 +1,5 @@
 #pragma once
-// Repairs of a run: what could be laid out anew in the running program, for repair.json, and what was.
+// Repairs of a run: what heap layout repair could change, for repair.json, and what was changed.
 
 #include <span>
 #include <vector>
@@ -15,42 +15,42 @@
 
 namespace prof {
 
-// The calling contexts of one process as its runtime knows them.
+// The calling contexts of one process as its runtime identifies them.
 class MeasuredContexts {
  public:
   // `measurement` must outlive the object.
   explicit MeasuredContexts(const ProcessMeasurement& measurement) : measurement_(measurement) {}
 
-  // Of a node of the thread with this index, the innermost first, as far as they lie in files and a repair
-  // plan has room. Empty where the node is lost or lies in generated code.
+  // Returns the frames of a node of the thread with this index, the innermost first, as far as they lie in
+  // files and fit into a repair plan. Empty if the node is lost or lies in generated code.
   std::vector<ModuleAddress> frames(uint32_t thread, uint32_t node) const;
 
  private:
   const ProcessMeasurement& measurement_;
 };
 
-// Tells the record where its data were allocated and how they could be placed.
+// Adds to the record where its data were allocated and how they could be placed.
 void add_placeable(const ContendedData& found, const KnownData& data, const MeasuredContexts& contexts,
                    ContendedRecord& record);
 
-// A lock that got a line of its own.
+// A lock that was moved to a cache line of its own.
 struct MovedLock {
-  uint64_t address = 0;  // where the program has it
-  double since_s = 0;    // of the run
+  uint64_t address = 0;  // its address in the program
+  double since_s = 0;    // seconds since the start of the run
 };
 
-// What the runtime changed, or declined to, in all processes. `threads`: of one process each.
+// Collects what the runtime changed or declined to change in all processes. `threads`: those of the process.
 class RunRepairs {
  public:
   void add(const ProcessMeasurement& measurement, std::span<const ThreadInDatabase> threads);
 
-  // Sites by the time since when they are placed.
+  // Returns the record, with sites sorted by the time of their repair.
   RepairsRecord take();
 
-  // After take().
+  // Must be called after take().
   const std::vector<PlacedSite>& placed() const { return placed_; }
 
-  // By time, in each process.
+  // Sorted by time within each process.
   const std::vector<MovedLock>& moved_locks() const { return moved_locks_; }
 
  private:
@@ -59,8 +59,8 @@ class RunRepairs {
   std::vector<MovedLock> moved_locks_;
 };
 
-// Says of each finding what became of it in the run, or could (ContendedRecord::repair), and gives pages the
-// names of what lies there.
+// Records for each finding what was or could be done about it (ContendedRecord::repair), and names the data
+// in isolated pages.
 void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
                   std::vector<ContendedRecord>& contention);
 

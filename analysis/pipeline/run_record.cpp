@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kLongestRun = 1e10;      // seconds; three centuries of one processor
-constexpr double kDearestTrigger = 0.01;  // seconds; a hundred times what the dearest one was seen to cost
+constexpr double kLongestRun = 1e10;      // seconds: three centuries of one processor
+constexpr double kDearestTrigger = 0.01;  // seconds: a hundred times the most expensive one measured
 constexpr int64_t kLastStatus = 255;
 constexpr int64_t kLastSignal = 64;
 
@@ -45,18 +45,18 @@ std::vector<std::string> command(const Json& record) {
   return at->get<std::vector<std::string>>();
 }
 
-// Of local time with its difference to UTC.
+// Parses local time with its offset from UTC.
 std::optional<int64_t> start(const Json& record) {
   const std::optional<std::string> at = text(record, "start");
   std::tm time{};
   if (!at) return std::nullopt;
   const char* const end = strptime(at->c_str(), "%Y-%m-%dT%H:%M:%S%z", &time);
   if (end == nullptr || *end != '\0') return std::nullopt;
-  const int64_t offset = time.tm_gmtoff;  // which timegm() resets
+  const int64_t offset = time.tm_gmtoff;  // timegm() resets it
   return timegm(&time) - offset;
 }
 
-// Empty: a rank was killed as it compared.
+// A file is empty if its rank was killed during the comparison.
 bool is_clock_file(const StoredFile& file) {
   const std::string name = file.path.filename().string();
   if (!name.starts_with("clock-") || !name.ends_with(".json")) return false;

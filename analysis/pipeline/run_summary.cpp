@@ -47,7 +47,7 @@ uint64_t total(const Measurements& measurements, Counter counter) {
   return sum;
 }
 
-// An argument as a shell would need it.
+// Quotes an argument for a shell.
 std::string quoted(const std::string& argument) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -88,8 +88,8 @@ MetricTotal total_of(const Measurements& measurements, const std::string& metric
   return sum;
 }
 
-// The launcher does not see processes that nobody waited for, threads that were killed left no end, and
-// what cannot be measured was not sampled: the largest of the three is the nearest to what was used.
+// The launcher misses processes that nobody waited for. Threads that were killed left no end. Some threads
+// could not be sampled. The largest of the three sums is nearest to the CPU time that was used.
 double cpu_seconds(const Measurements& measurements, const std::vector<RunRecord>& records) {
   double launched = 0;
   for (const RunRecord& record : records) launched += record.cpu_s.value_or(0);
@@ -109,7 +109,7 @@ void describe_run(const Measurements& measurements, const std::vector<RunRecord>
   const MeasuredProcess& first = first_of(measurements).process;
   std::set<std::pair<std::string, int32_t>> processes;
   std::set<int32_t> ranks;
-  // A process that execs leaves several files, and its thread goes on in each.
+  // A process that calls exec leaves several files, and its thread continues in each.
   std::set<std::tuple<std::string, int32_t, uint32_t>> threads;
   for (const ProcessMeasurement& measurement : measurements) {
     processes.emplace(measurement.process.host, measurement.process.pid);
@@ -119,7 +119,7 @@ void describe_run(const Measurements& measurements, const std::vector<RunRecord>
         threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
   }
 
-  const uint64_t unsampled = total(measurements, Counter::UnsampledChildren);  // of one thread each
+  const uint64_t unsampled = total(measurements, Counter::UnsampledChildren);  // one thread each
   const auto start_s = static_cast<int64_t>(first.start_realtime_ns / 1'000'000'000);
   run.command = first.command;
   run.host = first.host;
@@ -148,7 +148,7 @@ void describe_run(const Measurements& measurements, const std::vector<RunRecord>
   if (records.size() == 1 && records.front().signal.value_or(0) > 0) run.signal = records.front().signal;
 }
 
-// Of one metric. Where the processes were not all asked for the same rate there is none to compare with.
+// Returns the sampling rate of one metric. Without a common requested rate, the result has none.
 Sampling rate_of(const Measurements& measurements, const MeasuredMetric& metric) {
   const MetricTotal sum = total_of(measurements, metric.name);
   Sampling rate{.source = metric.source, .requested_hz = {}, .delivered_hz = {}, .samples = sum.samples};
@@ -157,12 +157,12 @@ Sampling rate_of(const Measurements& measurements, const MeasuredMetric& metric)
     for (const MeasuredMetric& other : measurement.metrics)
       alike &= other.name != metric.name || other.requested_hz == metric.requested_hz;
   if (alike) rate.requested_hz = metric.requested_hz;
-  // Each sample carries the time since the one before it, so this is the rate over the time that was sampled.
+  // Each sample carries the time since the previous one, so this is the rate over the sampled time.
   if (metric.unit == "sec" && sum.value > 0) rate.delivered_hz = static_cast<double>(sum.samples) / sum.value;
   return rate;
 }
 
-// The rate is that of the first metric that is sampled: of the clock, when there is one.
+// Uses the rate of the first sampled metric, preferably the clock.
 void describe_sampling(const Measurements& measurements, RunSummary& run) {
   run.sampling_recorded = true;
   if (const double paused_s = longest_pause_seconds(measurements); paused_s > 0) run.paused_s = paused_s;
@@ -194,7 +194,7 @@ StackQuality stacks_of(const Measurements& measurements) {
   return stacks;
 }
 
-// Of the process with the most: processes of a run mostly follow one another.
+// Returns the maximum over the processes, which mostly run one after another.
 uint64_t runtime_bytes(const Measurements& measurements) {
   uint64_t most = 0;
   for (const ProcessMeasurement& measurement : measurements) {
@@ -203,8 +203,8 @@ uint64_t runtime_bytes(const Measurements& measurements) {
   return most;
 }
 
-// Handlers, and what each signal cost before its handler began, those that were skipped included; the
-// launcher measured that or took a typical figure.
+// Returns the time in handlers, plus the cost of each signal before its handler began, skipped ones included.
+// The launcher measured that cost or took a typical figure.
 double overhead_seconds(const Measurements& measurements, const std::vector<RunRecord>& records) {
   double trigger = 0;
   for (const RunRecord& record : records) trigger = std::max(trigger, record.trigger_cost_s.value_or(0));
@@ -214,7 +214,7 @@ double overhead_seconds(const Measurements& measurements, const std::vector<RunR
              trigger;
 }
 
-// What of that is no sample's; nothing where a process was measured by a version that did not count it.
+// Returns the part of the overhead that is not caused by samples; nullopt if no process recorded it.
 std::optional<double> start_seconds(const Measurements& measurements) {
   const uint64_t start = total(measurements, Counter::StartNanoseconds);
   if (start == 0) return std::nullopt;
@@ -241,7 +241,7 @@ std::vector<Note> notes_of(const Measurements& measurements, const std::vector<s
   return notes;
 }
 
-// By what contention was looked for in any process.
+// Returns the sources of evidence for contention that any process used.
 std::vector<hpcrun::ContentionSource> contention_sources(const Measurements& measurements) {
   using Source = hpcrun::ContentionSource;
   std::vector<Source> sources;

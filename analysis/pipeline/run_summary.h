@@ -1,5 +1,5 @@
 #pragma once
-// What was run and how well it was measured, from the measurements and what launchers recorded.
+// Summarizes what was run and how well it was measured, from the measurements and the launchers' records.
 
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace prof {
 
-// What was found in the measurements of a run. `contention`, `locks`: nothing where nobody looked.
+// What was found in the measurements of a run. `contention` and `locks` are unset if they were not measured.
 struct RecordsOfRun {
   std::vector<DeviceUse> devices;
   std::optional<std::vector<ContendedRecord>> contention;
@@ -19,16 +19,17 @@ struct RecordsOfRun {
   RepairsRecord repairs;
 };
 
-// What the launcher recorded in each directory comes first, the rest is derived from the measurements.
-// Neither is empty. Its texts are UTF-8.
+// Prefers what the launcher recorded in each directory; derives the rest from the measurements. Neither may
+// be empty. Texts in the result are UTF-8.
 RunSummary summary_of(const std::vector<ProcessMeasurement>& measurements,
                       const std::vector<RunRecord>& records, RecordsOfRun found,
                       const std::vector<std::string>& warnings);
 
-// Command lines, paths and names need not be UTF-8; what is wrong becomes U+FFFD.
+// Command lines, paths and names need not be UTF-8; invalid bytes become U+FFFD.
 void make_valid_utf8(RunSummary& run);
 
-// The program that was started, without its folders; else the file name of the first process's executable.
+// Returns the program that was started, without its folders; if unknown, the file name of the first process's
+// executable.
 std::string program_name(const std::vector<ProcessMeasurement>& measurements,
                          const std::vector<RunRecord>& records);
 

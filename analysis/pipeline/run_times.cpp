@@ -10,7 +10,7 @@ namespace {
 
 using hpcrun::Counter;
 
-using Span = std::pair<uint64_t, uint64_t>;  // CLOCK_REALTIME, as far as the process's start tells it
+using Span = std::pair<uint64_t, uint64_t>;  // CLOCK_REALTIME, derived from the process's start
 
 uint64_t last_sign_of(const ProcessMeasurement& measurement) {
   uint64_t end = measurement.process.end_monotonic_ns;
@@ -18,7 +18,7 @@ uint64_t last_sign_of(const ProcessMeasurement& measurement) {
   return end;
 }
 
-// A process that was killed, replaced or still runs has no end; what its threads left says how far it came.
+// A process that was killed, replaced or still runs has no end. Then the last end of a thread is used.
 std::optional<Span> whole_span(const ProcessMeasurement& measurement) {
   const MeasuredProcess& process = measurement.process;
   const uint64_t end = last_sign_of(measurement);
@@ -40,7 +40,7 @@ std::optional<Span> own_span(const ProcessMeasurement& measurement) {
   return Span{begin + to_realtime, end + to_realtime};
 }
 
-// In which one of them was open; with the time between them where `gaps` count.
+// Returns the length of the union of the spans, including the time between them if `gaps`.
 uint64_t length_of(std::vector<Span> spans, bool gaps) {
   std::sort(spans.begin(), spans.end());
   uint64_t seen = spans.front().first;

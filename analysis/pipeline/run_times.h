@@ -1,5 +1,5 @@
 #pragma once
-// How long a run took, by what its processes left. All in seconds.
+// Computes how long a run took from what its processes recorded. All in seconds.
 
 #include <optional>
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace prof {
 
-// From the first start to the last end; of several directories, whose runs may be hours apart, only the time
-// in which a process ran. Nothing where no end is known.
+// Returns the time from the first start to the last end. For several directories, whose runs may be hours
+// apart, counts only the time in which a process ran. Returns nullopt if no end is known.
 std::optional<double> measured_seconds(const std::vector<ProcessMeasurement>& measurements, bool one_run);
 
-// The program's own part of it, which would be as long without prof but for its samples: in which a process
-// was between the runtime's start and its end, and measuring was not paused. What loads a program, which
-// comes before, is not in it. Nothing where no end is known.
+// Returns the program's own part of that time, which is as long without prof except for its samples. It is
+// the time in which a process was between the runtime's start and its end, and measuring was not paused.
+// Loading the program comes before and does not count. Returns nullopt if no end is known.
 std::optional<double> program_seconds(const std::vector<ProcessMeasurement>& measurements);
 std::optional<double> program_seconds(const ProcessMeasurement& measurement);
 
 double paused_seconds(const ProcessMeasurement& measurement);
-// Of the process that was paused longest.
+// Returns the time of the process that was paused longest.
 double longest_pause_seconds(const std::vector<ProcessMeasurement>& measurements);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// Which source files the database gets a copy of, so that it can be looked at where the sources are not.
+// Chooses the source files that the database gets a copy of, so that it can be viewed without the sources.
 
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace prof {
 
-// Marks as `copied` the files that are here, are text that somebody wrote (not megabytes of
-// generated code), and have one absolute path; such paths lose their "." and "..".
+// Marks files as `copied` if they exist here, are text of a size that somebody may have written (not
+// megabytes of generated code), and have one absolute path. Removes "." and ".." from such paths.
 void mark_sources(std::vector<SourceFile>& files);
 
 }  // namespace prof

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostNodesNamed = 4;
-constexpr int64_t kMostRanks = 100'000'000;  // a damaged file has any number
+constexpr int64_t kMostRanks = 100'000'000;  // a damaged file may have any number
 
 std::string own_host_name() {
   std::array<char, 256> host{};
@@ -38,7 +38,7 @@ void add_members(const fs::path& path, StoredFiles& stored, std::vector<Containe
   stored.containers.push_back(path);
   std::ranges::copy(container.members(), std::back_inserter(stored.files));
   if (!container.damage().empty()) stored.damage.push_back(container.damage());
-  // It was made as the first rank of the node began.
+  // The container was created when the first rank of the node began.
   if (container.members().empty() && container.damage().empty())
     stored.damage.push_back(
         fmt::format("{}: no rank of {} added what it measured, which then is in {} there, if it is left",
@@ -47,8 +47,8 @@ void add_members(const fs::path& path, StoredFiles& stored, std::vector<Containe
     owners.push_back(container.owner());
 }
 
-// How many ranks of the launch that all measure into the directory have not left their record, which comes
-// last. launch.json is gone when all have.
+// Returns the number of ranks that have not written their record, for a launch whose ranks all measure into
+// the directory. A rank writes its record last. launch.json is removed once all have.
 size_t count_unfinished(const fs::path& directory, const std::vector<StoredFile>& files, int& size) {
   const std::string text = read_regular_file(directory / kLaunchFile).value_or("");
   const auto launch = nlohmann::json::parse(text, nullptr, false);
@@ -68,7 +68,8 @@ size_t count_unfinished(const fs::path& directory, const std::vector<StoredFile>
   return choice->count(size) - finished.size();
 }
 
-// Where a launcher or the batch system has killed all at once, measurements stay on the nodes.
+// Names the nodes that still hold measurements because a launcher or the batch system killed all ranks at
+// once.
 void name_what_nodes_have(const fs::path& directory, const std::vector<ContainerOwner>& owners,
                           StoredFiles& stored) {
   if (owners.empty()) return;
@@ -99,7 +100,7 @@ uint64_t size_of(const StoredFile& file) {
   return file.is_member() ? file.bytes : fs::file_size(file.path, error);
 }
 
-// Of files of one name and size.
+// Removes files of equal name and size.
 void leave_out_copies(std::vector<StoredFile>& files) {
   std::vector<StoredFile> once;
   for (StoredFile& file : files) {

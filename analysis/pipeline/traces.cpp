@@ -10,7 +10,7 @@
 namespace prof {
 namespace {
 
-constexpr size_t kBlockRecords = 16 * 1024;  // 256 KiB as read, which stays in the processor's cache
+constexpr size_t kBlockRecords = 16 * 1024;  // 256 KiB as read, which fits into the processor's cache
 
 class Source {
  public:

@@ -9,8 +9,8 @@ namespace {
 using hpcrun::LockKind;
 using hpcrun::LockRole;
 
-// On CLOCK_MONOTONIC. The launcher knows when a process that was killed ended, if it is the one that it
-// started; of others, what their threads noted last is the least that they lived for.
+// Returns a time of CLOCK_MONOTONIC. The launcher knows the end of a process that was killed if it started
+// that process. Any other process lived at least until the last time that its threads recorded.
 uint64_t end_of(const ProcessMeasurement& measurement, const RunRecord& record) {
   if (measurement.process.end_monotonic_ns != 0) return measurement.process.end_monotonic_ns;
   if (record.pid == measurement.process.pid && record.end_monotonic_ns)
@@ -29,14 +29,14 @@ uint64_t samples_in(uint64_t ns, double hz) {
   return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(static_cast<double>(ns) * 1e-9 * hz)));
 }
 
-// All pauses up to that time, which is not before the last of them ended.
+// Returns the length of all pauses until that time, which must not be before the end of the last one.
 uint64_t paused_ns(const ProcessMeasurement& measurement, uint64_t until) {
   const uint64_t since = measurement.counter(hpcrun::Counter::PausedSinceNs);
   const uint64_t over = measurement.counter(hpcrun::Counter::PausedNanoseconds);
   return since != 0 && until > since ? over + until - since : over;
 }
 
-// `end` on the clock that pauses stop.
+// `end`: on the clock that stops during pauses.
 void charge_open(MeasuredThread& thread, uint64_t end, bool has_tasks) {
   std::erase_if(thread.locks, [&](const MeasuredLockCell& cell) {
     return cell.role == LockRole::Open &&
@@ -67,7 +67,7 @@ void charge_waits(ProcessMeasurement& measurement, const RunRecord& record) {
     std::ranges::sort(thread.waits, {}, &MeasuredWait::since_ns);
     for (size_t i = 0; i < thread.waits.size(); ++i) {
       const MeasuredWait& wait = thread.waits[i];
-      // A signal handler that ran in a call may have made another.
+      // A signal handler that interrupted a call may have made another.
       const bool is_interrupted = i + 1 < thread.waits.size() && thread.waits[i + 1].since_ns < end;
       const uint64_t until = is_interrupted ? thread.waits[i + 1].since_ns : end;
       const auto metric = std::ranges::find(measurement.metrics, wait.metric, &MeasuredMetric::id);
