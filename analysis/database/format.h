@@ -1,6 +1,6 @@
 #pragma once
-// Constants of the HPCToolkit database format, version 4.0, that writer and reader share. Names are those of
-// the format description (doc/FORMATS.md in HPCToolkit/hpctoolkit). Everything is little-endian.
+// Constants of the HPCToolkit database format, version 4.0, that the writer and the reader share. Names are
+// those of the format description (doc/FORMATS.md in HPCToolkit/hpctoolkit). All values are little-endian.
 
 #include <array>
 #include <cstddef>
@@ -13,8 +13,8 @@ constexpr std::string_view kMagic = "HPCTOOLKIT";
 constexpr uint8_t kMajorVersion = 4;
 constexpr uint8_t kMinorVersion = 0;
 
-// A file: its name, the four characters behind the magic, its footer, and how many {size, pointer} pairs
-// follow.
+// A file: its name, the four characters after the magic, its footer, and the number of {size, pointer} pairs
+// that follow.
 struct FileKind {
   std::string_view name;
   std::string_view tag;
@@ -30,7 +30,7 @@ constexpr std::string_view kLaunchFile = "launches.sqlite";
 constexpr std::string_view kInstructionFile = "instructions.sqlite";
 constexpr uint32_t kInstructionVersion = 1;
 constexpr std::string_view kFindingsFile = "findings.sqlite";
-constexpr std::string_view kSourceFolder = "src";  // before the absolute path of a file that was copied
+constexpr std::string_view kSourceFolder = "src";  // followed by the absolute path of a copied file
 constexpr std::string_view kTaxonomyFile = "metrics/default.yaml";
 
 constexpr size_t kVersionOffset = 0x0e;
@@ -43,18 +43,18 @@ constexpr size_t header_bytes(const FileKind& kind) {
 // Sections of meta.db, in header order.
 enum MetaSection { General, IdNames, Metrics, ContextTree, Strings, Modules, Files, Functions };
 
-// Sizes of structures; a reader uses the stride stored in the file, which may be larger.
+// Sizes of structures. A reader uses the stride stored in the file, which may be larger.
 constexpr size_t kMetricBytes = 32, kScopeInstanceBytes = 16, kSummaryBytes = 24, kScopeBytes = 16;
 constexpr size_t kModuleBytes = 16, kFileBytes = 16, kFunctionBytes = 40;
 constexpr size_t kEntryBytes = 32, kContextBytes = 32;  // a context is followed by its flex words
-constexpr size_t kProfileInfoBytes = 48;                // "currently 40" in the description counts no padding
+constexpr size_t kProfileInfoBytes = 48;  // the description says "currently 40" and omits padding
 constexpr size_t kProfileInfoMinimum = 0x2c;
 constexpr size_t kContextInfoBytes = 32;
 constexpr size_t kTraceHeaderBytes = 24, kTraceElementBytes = 12;
 constexpr size_t kProfileValueBytes = 10, kContextIndexBytes = 12;  // profile.db: {Val}, {Idx}
 constexpr size_t kContextValueBytes = 12;                           // cct.db: {Val}
 
-// Propagation scopes, in the order in which HPCToolkit numbers a metric's propagated values.
+// Propagation scopes, in the order in which HPCToolkit numbers the propagated values of a metric.
 enum class Scope : uint8_t { Point, Function, LexAware, Execution };
 constexpr size_t kScopes = 4;
 struct ScopeSpec {
@@ -69,10 +69,10 @@ constexpr std::array<ScopeSpec, kScopes> kScopeSpecs = {{
     {"lex_aware", 0, kNoPropagationIndex},
     {"execution", 2, kNoPropagationIndex},
 }};
-// Bit of a context's propagation mask that makes "function" pass to the parent.
+// The bit of a context's propagation mask that passes "function" on to the parent.
 constexpr uint16_t kFunctionPropagation = 1u << 0;
 
-// Summary statistics: formula applied to each profile's value, then combined.
+// Summary statistics: the formula is applied to each profile's value, then the results are combined.
 enum class Combine : uint8_t { Sum, Minimum, Maximum };
 constexpr std::string_view kValueFormula = "$$";
 constexpr std::string_view kSquareFormula = "($$^2)";
@@ -83,7 +83,7 @@ constexpr uint32_t kFileCopied = 1;
 constexpr uint32_t kSummaryProfile = 1;
 constexpr uint16_t kPhysicalIdentifier = 1;
 
-// Kinds of identifiers as HPCToolkit numbers them; PROCESS is ours (the format lets the writer name kinds).
+// Kinds of identifiers as HPCToolkit numbers them. PROCESS is prof's: the format lets the writer name kinds.
 constexpr std::array<std::string_view, 9> kIdentifierNames = {
     "SUMMARY", "NODE", "RANK", "THREAD", "GPUDEVICE", "GPUCONTEXT", "GPUSTREAM", "CORE", "PROCESS"};
 enum IdentifierKind : uint8_t { Node = 1, Rank = 2, Thread = 3, GpuDevice = 4, GpuStream = 6, Process = 8 };

@@ -1,5 +1,5 @@
 #pragma once
-// The section of profile.db that says which rank, thread or queue each profile is of.
+// The section of profile.db that identifies the rank, thread or queue of each profile.
 
 #include <cstdint>
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace prof {
 
-// The format identifies a node by a number; the name itself is in run.json.
+// Returns the number that identifies a node in the format. The name is in run.json.
 inline uint32_t host_id(std::string_view host) {
   uint32_t hash = 2166136261u;  // FNV-1a
   for (const char c : host) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
@@ -21,7 +21,7 @@ inline uint32_t host_id(std::string_view host) {
 
 class IdentifierTuples {
  public:
-  // Returns the tuple's offset in bytes().
+  // Adds a tuple. Returns its offset in bytes().
   uint64_t add(const ProfileId& id) {
     const uint64_t offset = bytes_.size();
     const size_t count_at = bytes_.size();

@@ -1,5 +1,5 @@
 #pragma once
-// The format forbids two idle records of a trace in a row.
+// The format does not allow two consecutive idle records in a trace.
 
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace prof {
 
-// Leaves of idle records that follow each other the first one. Blocks of one trace, in their order.
+// Removes all but the first of consecutive idle records. Must be called with the blocks of one trace in
+// order.
 class IdleRecords {
  public:
   void leave_one(std::vector<TraceRecord>& block) {
@@ -24,7 +25,7 @@ class IdleRecords {
   bool was_idle_ = false;
 };
 
-// As many as are written.
+// Returns the number of records that are written for a trace.
 inline uint64_t count_records(TraceSource trace) {
   IdleRecords idle;
   std::vector<TraceRecord> block;

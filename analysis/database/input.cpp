@@ -26,7 +26,7 @@ constexpr std::string_view kReanalyze = "copy it again or analyze the measuremen
   throw_unreadable(path, std::strerror(error));
 }
 
-// Regular files only: opening a pipe would wait for its writer.
+// Opens only regular files: opening a pipe would wait for its writer.
 int open_regular(const fs::path& path, uint64_t& size) {
   RegularFile file(path);
   if (!file.is_open()) throw_unreadable(path, file.reason());

@@ -1,6 +1,6 @@
 #pragma once
-// Input of the database reader: nothing in a file is believed. Every access is checked against what is really
-// there and fails as DatabaseError with the file's name.
+// Input of the database reader. Files are untrusted: every access is checked against the actual size, and
+// fails as a DatabaseError with the file's name.
 
 #include <cstring>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace prof {
 
-// Bytes of a file, from absolute offset `begin` on.
+// Bytes of a file, starting at the absolute offset `begin`.
 class Bytes {
  public:
   Bytes(std::filesystem::path file, uint64_t begin, std::vector<char> data)
@@ -29,10 +29,10 @@ class Bytes {
     std::memcpy(&value, data_.data() + (offset - begin_), sizeof value);
     return value;
   }
-  // An array of `count` structures `stride` bytes apart, of which the first `used` bytes are read.
+  // Checks an array of `count` structures, `stride` bytes apart, whose first `used` bytes are read.
   void check_array(uint64_t offset, uint64_t count, uint64_t stride, uint64_t used,
                    std::string_view what) const;
-  // The string that starts at an offset, with malformed UTF-8 replaced by U+FFFD.
+  // Returns the string at an offset, with malformed UTF-8 replaced by U+FFFD.
   std::string string(uint64_t offset) const;
   uint64_t begin() const { return begin_; }
   uint64_t size() const { return data_.size(); }
@@ -47,7 +47,7 @@ class Bytes {
 
 class InputFile {
  public:
-  // Opens and checks magic, version and footer.
+  // Opens the file, and checks its magic, version and footer.
   InputFile(const std::filesystem::path& directory, const format::FileKind& kind);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -60,7 +60,7 @@ class InputFile {
   Bytes read_section(size_t index) const;
   // Fails unless [offset, offset + size) lies in the file.
   void check_range(uint64_t offset, uint64_t size) const;
-  // Reads into a buffer that is kept between calls.
+  // Reads into a buffer that the caller keeps between calls.
   void read_into(std::vector<char>& buffer, uint64_t offset, uint64_t size) const;
 
   [[noreturn]] void corrupt(std::string_view what) const;
@@ -70,11 +70,11 @@ class InputFile {
   void check_identity(const format::FileKind& kind) const;
 
   std::filesystem::path path_;
-  uint64_t size_ = 0;  // before the descriptor, whose initialization sets it
+  uint64_t size_ = 0;  // declared before the descriptor, whose initialization sets it
   int descriptor_;
 };
 
-// The whole of a text file of at most `limit` bytes.
+// Returns a text file of at most `limit` bytes.
 std::string read_text_file(const std::filesystem::path& path, uint64_t limit);
 
 [[noreturn]] void throw_corrupt(const std::filesystem::path& path, std::string_view what);

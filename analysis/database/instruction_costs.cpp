@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// SQLite's numbers are signed: what lies above is no offset of a file's code.
+// SQLite's integers are signed. No file's code has a larger offset.
 constexpr uint64_t kMostOffset = INT64_MAX;
 
 void require_version(const SqliteFile& file, const fs::path& path) {
@@ -34,7 +34,7 @@ bool write_instructions(const Database& database, const fs::path& directory) {
   if (database.instructions.empty()) return false;
   const SqliteFile file(directory / format::kInstructionFile, SqliteFile::Mode::Write);
   file.execute(fmt::format("PRAGMA user_version = {}", format::kInstructionVersion).c_str());
-  // The rows lie in the order of the key, in which they are read.
+  // Rows are stored in the order of the key, in which they are read.
   file.execute(
       "CREATE TABLE instruction (module INTEGER NOT NULL, offset INTEGER NOT NULL, metric INTEGER NOT NULL, "
       "value REAL NOT NULL, PRIMARY KEY (module, offset, metric)) WITHOUT ROWID");
@@ -67,7 +67,7 @@ std::optional<std::vector<InstructionCost>> read_instruction_costs(const fs::pat
   std::vector<InstructionCost> costs;
   while (rows.step()) {
     const double value = rows.real(2);
-    // What leads nowhere is left out, as in launches.sqlite.
+    // Rows with an invalid reference are skipped, as in launches.sqlite.
     if (rows.number(1) >= database.metrics.size() || !std::isfinite(value)) continue;
     costs.push_back({module, rows.number(0), static_cast<uint32_t>(rows.number(1)), value});
   }

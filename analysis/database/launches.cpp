@@ -1,4 +1,5 @@
-// launches.sqlite: who submitted each task of a device, when it ran, and who waited for devices.
+// launches.sqlite: which thread submitted each task of a device, when the task ran, and which threads waited
+// for devices.
 
 #include <memory>
 
@@ -30,13 +31,13 @@ std::vector<std::string> read_names(const char* sql, const SqliteFile& file) {
   return names;
 }
 
-// bind(insert, row) gives the statement a row's values.
+// Inserts all rows of a source. bind(insert, row) sets the statement's parameters.
 template <typename Row, typename Bind>
 void write_rows(const std::function<bool(std::vector<Row>&)>& source, const char* sql, const SqliteFile& file,
                 const Bind& bind) {
   if (!source) return;
   SqliteRows insert = file.prepare(sql);
-  std::function<bool(std::vector<Row>&)> next = source;  // with a position of its own
+  std::function<bool(std::vector<Row>&)> next = source;  // a copy, with a position of its own
   std::vector<Row> block;
   while (next(block)) {
     for (const Row& row : block) {
@@ -90,11 +91,11 @@ void write_waits(const Database& database, const SqliteFile& file) {
                             });
 }
 
-// Reads on where the block before ended; a copy starts at the beginning.
+// Each call continues after the previous block; a copy starts at the beginning.
 template <typename Row>
 class StoredRows {
  public:
-  // False for a row that leads nowhere.
+  // Returns false if the row has an invalid reference.
   using Convert = bool (*)(const SqliteRows& rows, size_t names, size_t profiles, Row& row);
 
   StoredRows(fs::path path, const char* sql, Convert convert, size_t names, size_t profiles)
@@ -135,7 +136,7 @@ class StoredRows {
   Convert convert_;
   size_t names_, profiles_;
   std::unique_ptr<Open> open_;
-  bool done_ = false;  // with the file, which the next call has to say
+  bool done_ = false;  // the file has ended; the next call reports that
 };
 
 bool to_launch(const SqliteRows& rows, size_t names, size_t profiles, DeviceLaunch& launch) {

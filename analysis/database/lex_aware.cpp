@@ -9,8 +9,8 @@ bool is_loop(const Context& context) {
   return context.kind == ContextKind::Loop;
 }
 
-// Cost of each context with what it encloses, but without loops inside. Parents come before children, so one
-// pass from the back is enough. `first`: room for the position of each context's first value.
+// Returns the cost of each context with what it encloses, except inner loops. Parents come before children,
+// so one backward pass is enough. `first` is scratch space: the position of each context's first value.
 std::vector<double> without_inner_loops(const Database& database, const std::vector<ProfileValue>& values,
                                         std::vector<uint32_t>& first) {
   std::vector<double> result(values.size());

@@ -13,19 +13,19 @@ class LexAware {
   // `database` must outlive the object.
   explicit LexAware(const Database& database);
 
-  // Of each value of a profile; empty where there are no loops: then it is the exclusive cost everywhere.
-  // Callable by several threads at once.
+  // Returns the lex_aware cost for each value of a profile. Returns an empty vector if there are no loops,
+  // because then it equals the exclusive cost. Safe to call from several threads at once.
   std::vector<double> of(const std::vector<ProfileValue>& values) const;
 
-  // What a profile's loops add to sum(): one profile after the other.
+  // Adds a profile's loops to sum(). Not thread-safe.
   void add(const std::vector<ProfileValue>& values, const std::vector<double>& lex_aware);
 
-  // Summed over profiles.
+  // Returns the sum over profiles.
   double sum(uint32_t metric, uint32_t context, const Summary& summary) const;
 
  private:
   const Database& database_;
-  std::vector<uint32_t> loop_index_;  // of a context among the loops; empty without any
+  std::vector<uint32_t> loop_index_;  // index among the loops, by context; empty if there are none
   std::vector<double> loop_sums_;     // [loop * metrics + metric]
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// A database in memory: what `prof analyze` writes, what the HPCToolkit v4.0 reader returns, and what
-// reports, exports and the viewer show. Plain data; strings are UTF-8.
+// A database in memory: written by `prof analyze`, returned by the reader of HPCToolkit v4.0, and shown by
+// reports, exports and the viewer. Plain data; strings are UTF-8.
 
 #include <cstdint>
 #include <functional>
@@ -19,14 +19,14 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 struct LoadModule {
   std::string path;
-  std::string build_id = {};  // as measured, in hexadecimal digits; empty: it has none, or none is known
+  std::string build_id = {};  // as measured, in hexadecimal digits; empty if it has none or none is known
 
   bool operator==(const LoadModule&) const = default;
 };
 
 struct SourceFile {
   std::string path;
-  bool copied = false;  // the database has a copy, its src/ followed by the path, which is absolute
+  bool copied = false;  // the database has a copy: src/ followed by the path, which is absolute
 
   bool operator==(const SourceFile&) const = default;
 };
@@ -43,7 +43,7 @@ struct Function {
 
 // HPCToolkit's lexical types (FORMATS.md, meta.db, "Context"), plus the entry points at depth 0.
 enum class ContextKind : uint8_t { Entry, Function, Loop, Line, Instruction };
-// How a context comes from its parent.
+// The relation of a context to its parent.
 enum class Relation : uint8_t { Enclosing, Call, InlinedCall };
 
 struct Context {
@@ -71,14 +71,14 @@ struct Metric {
 };
 
 struct Values {
-  double exclusive = 0;  // the function itself: HPCToolkit scope "function"
-  double inclusive = 0;  // with everything called: scope "execution"
-  double point = 0;      // this very context: scope "point"
+  double exclusive = 0;  // the function itself: HPCToolkit's scope "function"
+  double inclusive = 0;  // with all callees: scope "execution"
+  double point = 0;      // exactly this context: scope "point"
 
   bool operator==(const Values&) const = default;
 };
 
-// What is shown of Values.
+// The values that are displayed.
 struct Cost {
   double inclusive = 0;
   double exclusive = 0;
@@ -91,14 +91,14 @@ struct Summary {  // over the profiles in which the context occurs
   bool operator==(const Summary&) const = default;
 };
 
-struct ProfileId {  // who was measured
+struct ProfileId {  // what was measured
   std::string host;
   int32_t rank = -1;
   int32_t process = -1;  // pid
   int32_t thread = -1;   // index in the process, 0 = main thread
   std::string thread_name;
-  // Of what a device executed: its index in the process and that of one of its queues. Such a profile has no
-  // thread; its name is the queue's.
+  // For a profile of a device: the device's index in the process, and the index of one of its queues. Such a
+  // profile has no thread; thread_name is the queue's.
   int32_t device = -1;
   int32_t queue = -1;
 
@@ -123,33 +123,34 @@ struct Profile {
 
 struct TraceRecord {
   uint64_t time_ns;  // since the epoch
-  uint32_t context;  // kNone: nothing ran from here on
+  uint32_t context;  // kNone: nothing runs from here on
 
   bool operator==(const TraceRecord&) const = default;
 };
 
-// Reads one profile's trace from its source in order, a block at a time; false at its end.
+// Reads one profile's trace in order, one block per call. Returns false at its end.
 using TraceSource = std::function<bool(std::vector<TraceRecord>& block)>;
 
-// A task of a device queue: when it was submitted by whom, and when it ran. Times since the epoch.
+// A task of a device queue: which thread submitted it and when, and when it ran. Times since the epoch.
 struct DeviceLaunch {
   uint32_t task = 0;        // index into Database::task_names
   uint32_t queue = 0;       // index into Database::profiles
-  uint32_t thread = kNone;  // that submitted it, likewise; kNone: not known
+  uint32_t thread = kNone;  // index of the submitting thread's profile; kNone if unknown
   uint64_t submit_ns = 0;
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
-  uint64_t sampled_ns = 0;  // of a sampled trace: the time that it stands for, also of tasks left out; else 0
+  uint64_t sampled_ns = 0;  // in a sampled trace: the time that it represents, omitted tasks included; else 0
 
   bool operator==(const DeviceLaunch&) const = default;
 };
 
-// Reads all launches, queue by queue, of each in about the order of their ends; a block at a time, false at
-// the end.
+// Reads all launches, queue by queue, each roughly in the order of task ends. One block per call; returns
+// false at the end.
 using LaunchSource = std::function<bool(std::vector<DeviceLaunch>& block)>;
 
-// A call in which a thread waited for devices. Times since the epoch; the three parts, of which the first is
-// at its begin and the last at its end, are not longer than it: the rest was covered by the tasks waited for.
+// A call in which a thread waited for devices. Times since the epoch. Launch latency is at its start, wake
+// latency at its end; the three parts together are at most as long as the call. The tasks that it waited for
+// cover the rest.
 struct WaitForDevice {
   uint32_t call = 0;    // index into Database::wait_names
   uint32_t thread = 0;  // index into Database::profiles
@@ -162,13 +163,13 @@ struct WaitForDevice {
   bool operator==(const WaitForDevice&) const = default;
 };
 
-// Reads all waits, thread by thread, of each in about the order of their ends; as LaunchSource otherwise.
+// Reads all waits, thread by thread, each roughly in the order of their ends. Otherwise as LaunchSource.
 using DeviceWaitSource = std::function<bool(std::vector<WaitForDevice>& block)>;
 
-// What was spent at an instruction itself, whatever called it there.
+// The cost of an instruction itself, over all of its calling contexts.
 struct InstructionCost {
   uint32_t module = 0;  // index into Database::modules
-  uint64_t offset = 0;  // in the module; of calls in which something was spent, that of one of their bytes
+  uint64_t offset = 0;  // in the module; for a call instruction, the offset of one of its bytes
   uint32_t metric = 0;
   double value = 0;  // the sum over all threads
 
@@ -177,15 +178,15 @@ struct InstructionCost {
 
 struct Database;
 
-// Values of profiles that are not kept in memory, in pieces that are computed when they are asked for.
+// Values of profiles that are not kept in memory. They are computed on demand, in pieces.
 struct ProfileValues {
-  std::vector<uint32_t> first;  // profile of each piece, and one behind the last
-  // Pieces that the processes of a team are to write: the first one of each process, and one behind the last.
+  std::vector<uint32_t> first;  // the first profile of each piece, and the end of the last
+  // The first piece of each process's share in a team, and the end of the last share.
   std::vector<size_t> shares;
-  // Of each profile of a piece what Profile::values would be. Callable by several threads at once.
+  // Returns Profile::values for each profile of a piece. Safe to call from several threads at once.
   std::function<std::vector<std::vector<ProfileValue>>(const Database& database, size_t piece)> compute;
 
-  // The first profile of a process's share, and one behind the last.
+  // Returns the first profile of a process's share, and the end of the share.
   std::pair<size_t, size_t> profiles_of(int rank) const {
     const auto process = static_cast<size_t>(rank);
     return {first[shares[process]], first[shares[process + 1]]};
@@ -199,7 +200,8 @@ struct Database {
   std::string description;
   std::vector<LoadModule> modules;
   std::vector<SourceFile> files;
-  // Whose programs named the files: what one of them may not read is not copied. Written only, and not kept.
+  // The users whose programs named the files: a file that one of them may not read is not copied. Used by the
+  // writer only, and not stored.
   std::vector<uint32_t> measured_users;
   std::vector<Function> functions;
   std::vector<Context> contexts;
@@ -207,22 +209,22 @@ struct Database {
   // summaries[metric * contexts.size() + context]; absent contexts have profiles == 0.
   std::vector<Summary> summaries;
   std::vector<Profile> profiles;
-  ProfileValues values;  // where compute is there, profiles have none of their own
-  // Where it is there, neither profiles nor summaries are read: it has both
-  // (analysis/database/stored_values.h).
+  ProfileValues values;  // if compute is set, profiles have no values of their own
+  // If set, neither profiles nor summaries have values: this reads both (analysis/database/stored_values.h).
   std::shared_ptr<const StoredValues> stored;
   std::vector<std::string> task_names;
-  LaunchSource launches;                // empty where none are known
+  LaunchSource launches;                // empty if none are known
   std::vector<std::string> wait_names;  // functions that waited for devices
-  DeviceWaitSource device_waits;        // empty where none are known
-  std::vector<TraceSource> traces;      // one per profile, empty function where it has none; or empty
-  // As many records are written of each trace, where that is known before; or empty.
+  DeviceWaitSource device_waits;        // empty if none are known
+  std::vector<TraceSource> traces;      // one per profile, empty if it has none; or no elements
+  // The number of records to write of each trace, if known in advance; otherwise empty.
   std::vector<uint64_t> trace_records;
 
-  // By module, offset and metric. Written only: read_instruction_costs() has those of a database on disk.
+  // Sorted by module, offset and metric. For the writer only: read_instruction_costs() reads those of a
+  // database on disk.
   std::vector<InstructionCost> instructions;
 
-  // What the run was and how well it was measured; kept beside HPCToolkit's files in run.json. Nothing for
+  // What the run was and how well it was measured. Stored in run.json, next to HPCToolkit's files. Unset for
   // databases that HPCToolkit wrote.
   std::optional<RunSummary> run;
 

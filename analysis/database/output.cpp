@@ -14,7 +14,7 @@ namespace prof {
 namespace {
 
 constexpr size_t kBufferBytes =
-    1 << 20;  // one write(2) per mebibyte: the system call no longer shows in a profile
+    1 << 20;  // with one write(2) per mebibyte, the call no longer shows in a profile
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw DatabaseError(

@@ -1,6 +1,6 @@
 #pragma once
 // Output of the database writer: a growing buffer of little-endian values, and a file written through a
-// buffer. Failures of the system are thrown as DatabaseError::Unwritable.
+// buffer. System errors are thrown as DatabaseError::Unwritable.
 
 #include <sys/types.h>
 
@@ -49,30 +49,30 @@ class OutputBuffer {
   size_t size_ = 0;
 };
 
-// One file of the database. The header is written last, so a file that was not finished has none.
+// A file of the database. The header is written last, so an unfinished file has none.
 class OutputFile {
  public:
   OutputFile(const std::filesystem::path& directory, const format::FileKind& kind);
-  // Goes on from an offset with a file that was closed, or that other processes write to as well.
+  // Continues at an offset in a file that was closed, or that other processes also write.
   OutputFile(const std::filesystem::path& directory, const format::FileKind& kind, uint64_t offset);
   OutputFile(const OutputFile&) = delete;
   ~OutputFile();
 
   uint64_t offset() const { return flushed_ + buffer_.size(); }
   void align(size_t alignment);
-  // The buffer to append to. After every few kilobytes call flush_if_full().
+  // Returns the buffer to append to. Call flush_if_full() after every few kilobytes.
   OutputBuffer& buffer() { return buffer_; }
   void flush_if_full();
   void write(std::string_view bytes);
-  // Leaves room, to which write_at() writes: where it begins.
+  // Reserves room for write_at(). Returns its offset.
   uint64_t leave(uint64_t bytes);
-  // Callable by several threads at once, for different places.
+  // Safe to call from several threads at once, for different offsets.
   void write_at(uint64_t offset, std::string_view bytes);
-  // The section that begins at `begin` and ends here.
+  // Ends the section that starts at `begin`.
   void end_section(size_t index, uint64_t begin);
-  // Writes footer and header and closes.
+  // Writes the footer and the header, and closes the file.
   void finish();
-  // What there is so far.
+  // Writes what is buffered, and closes the file without footer and header.
   void close();
 
  private:
@@ -87,8 +87,8 @@ class OutputFile {
   std::vector<std::pair<uint64_t, uint64_t>> sections_;  // size, pointer
 };
 
-// A text file beside the format's own; it replaces one that is there. `at_most`: the most that its
-// permissions may be.
+// Writes a text file that is not part of the format, replacing an existing one. `at_most`: the largest
+// permissions that it may get.
 void write_text_file(const std::filesystem::path& path, std::string_view text, mode_t at_most = 07777);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// Runs independent pieces of work on a few threads.
+// Runs independent pieces of work on several threads.
 
 #include <algorithm>
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace prof {
 
-// Calls work(i) for every i below count, on up to `jobs` threads; returns when all are done. The first
-// exception thrown is thrown again here.
+// Calls work(i) for every i below count, on up to `jobs` threads. Returns when all are done. Rethrows the
+// first exception.
 template <typename Work>
 void parallel_for(size_t count, int jobs, Work work) {
   std::atomic<size_t> next{0};
@@ -36,9 +36,9 @@ void parallel_for(size_t count, int jobs, Work work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Calls use(i, make(i)) for every i below count: make() on up to `jobs` threads at once, use() one at a time
-// and in the order of i. Not many more results than threads wait for their turn. The first exception thrown
-// is thrown again here.
+// Calls use(i, make(i)) for every i below count. make() runs on up to `jobs` threads at once, use() one at a
+// time and in the order of i. At most about twice as many results as threads wait for their use. Rethrows the
+// first exception.
 template <typename Make, typename Use>
 void make_in_order(size_t count, int jobs, Make make, Use use) {
   using Result = decltype(make(size_t{0}));

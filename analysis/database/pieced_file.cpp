@@ -49,11 +49,11 @@ void PiecedFile::put(OutputBuffer&& piece) {
 void PiecedFile::close() {
   while (!waiting_.empty() && !advance())
     team_.wait(turns_.owner(next_), [&] { return is_heard(turns_.owner(next_)); });
-  if (!file_ && team_.is_first()) file_.emplace(directory_, kind_, place_);  // also where there are no pieces
+  if (!file_ && team_.is_first()) file_.emplace(directory_, kind_, place_);  // also if there are no pieces
   if (file_) file_->close();
 }
 
-// As far as it is known where pieces belong. False where that is for another process to say.
+// Places pieces as far as their offsets are known. Returns false if the next one depends on another process.
 bool PiecedFile::advance() {
   for (; next_ < turns_.pieces; ++next_) {
     const int by = turns_.owner(next_);
@@ -75,7 +75,7 @@ bool PiecedFile::advance() {
   return true;
 }
 
-// Whether a process has said how large its next piece is.
+// True if a process has sent the size of its next piece.
 bool PiecedFile::is_heard(int rank) {
   std::vector<uint64_t>& sizes = others_[static_cast<size_t>(rank)];
   const size_t passed = passed_[static_cast<size_t>(rank)];

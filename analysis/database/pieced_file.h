@@ -1,7 +1,7 @@
 #pragma once
-// A file that the processes of a team write together, in pieces that follow each other and whose sizes are
-// known only when they are made. The processes take turns, so that each soon hears how much lies before a
-// piece of its own: until then the piece waits in memory.
+// A file that the processes of a team write together, in consecutive pieces whose sizes are known only when
+// they exist. The processes take turns, so that each soon learns the sizes of the pieces before its own.
+// Until then a piece stays in memory.
 
 #include <deque>
 #include <filesystem>
@@ -13,15 +13,16 @@
 
 namespace prof {
 
-// Who makes which piece: so many that follow each other are one process's, the next ones the next one's.
+// Which process makes which piece: each in turn makes `length` consecutive pieces.
 struct Turns {
   size_t pieces = 0;
   size_t length = 1;
   int processes = 1;
 
   int owner(size_t piece) const { return static_cast<int>(piece / length % static_cast<size_t>(processes)); }
-  std::vector<size_t> of(int rank) const;  // rising
-  // Where each piece begins, and the last one ends: of the sizes of each process's pieces, as many as it has.
+  std::vector<size_t> of(int rank) const;  // ascending
+  // Returns where each piece starts, and where the last one ends. sizes[rank]: the sizes of that process's
+  // pieces.
   std::vector<uint64_t> places(const std::vector<std::vector<uint64_t>>& sizes, uint64_t first) const;
 };
 
@@ -29,37 +30,37 @@ class PiecedFile {
  public:
   static constexpr uint64_t kMostWaitingBytes = 128 << 20;
 
-  // Without header, which comes with finish() of an OutputFile that goes on behind the pieces.
+  // Writes no header; an OutputFile that continues after the pieces writes it in finish().
   PiecedFile(const std::filesystem::path& directory, const format::FileKind& kind, Team& team, Turns turns,
              uint64_t most_waiting_bytes = kMostWaitingBytes);
 
   static uint64_t first_place(const format::FileKind& kind) { return format::header_bytes(kind); }
 
-  // The next of the own pieces. Waits for other processes where too much waits. Throws DatabaseError, and
-  // TeamError.
+  // Adds the next of this process's pieces. Waits for other processes if too many bytes are in memory. Throws
+  // DatabaseError and TeamError.
   void put(OutputBuffer&& piece);
-  // When all of the own ones were put: waits until they are where they belong.
+  // Must be called after all of this process's pieces were put. Waits until they are in their place.
   void close();
-  // Of the own ones.
+  // Returns the sizes of this process's pieces.
   const std::vector<uint64_t>& sizes() const { return sizes_; }
 
  private:
   bool advance();
   bool is_heard(int rank);
 
-  std::string name_;  // of what is said to others
+  std::string name_;  // of the sizes that are sent to the others
   Team& team_;
   Turns turns_;
   std::filesystem::path directory_;
   format::FileKind kind_;
-  std::optional<OutputFile> file_;  // from the first piece on: then the folder is there
+  std::optional<OutputFile> file_;  // opened with the first piece, when the folder exists
   std::vector<uint64_t> sizes_;
   std::deque<OutputBuffer> waiting_;
   uint64_t waiting_bytes_ = 0, most_waiting_bytes_;
-  std::vector<std::vector<uint64_t>> others_;  // sizes that processes have said
-  std::vector<size_t> passed_;                 // how many pieces of each process lie before next_
-  size_t next_ = 0;                            // the first piece behind what has its place
-  uint64_t place_;                             // where that begins
+  std::vector<std::vector<uint64_t>> others_;  // sizes that other processes have sent
+  std::vector<size_t> passed_;                 // the number of pieces of each process before next_
+  size_t next_ = 0;                            // the first piece without a place
+  uint64_t place_;                             // its offset in the file
 };
 
 }  // namespace prof

@@ -1,4 +1,4 @@
-// Where a database may be written: never over files that are not its own.
+// Decides where a database may be written: never over other files.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ bool begins_with_magic(const fs::path& file) {
 }  // namespace
 
 bool is_database(const fs::path& directory) {
-  // One whose replacement was interrupted has no meta.db, and is ours all the same.
+  // A database whose replacement was interrupted has no meta.db, but is still a database.
   return begins_with_magic(directory / format::kMeta.name) ||
          begins_with_magic(directory / format::kProfile.name);
 }

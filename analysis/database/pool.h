@@ -1,6 +1,5 @@
 #pragma once
-// Things that one thread uses at a time and the next one uses again: there are as many as were in use at
-// once.
+// A pool of objects that one thread uses at a time. It grows to the largest number that was in use at once.
 
 #include <functional>
 #include <memory>
@@ -15,7 +14,7 @@ class Pool {
  public:
   explicit Pool(std::function<std::unique_ptr<T>()> make) : make_(std::move(make)) {}
 
-  // Gives it back at its end.
+  // Borrows an object, and returns it to the pool at the end of its life.
   class Borrowed {
    public:
     explicit Borrowed(Pool& pool) : pool_(pool), thing_(pool.take()) {}
@@ -30,7 +29,7 @@ class Pool {
     std::unique_ptr<T> thing_;
   };
 
-  // While none is in use.
+  // Returns all objects. Must not be called while one is in use.
   const std::vector<std::unique_ptr<T>>& all() const { return free_; }
 
  private:

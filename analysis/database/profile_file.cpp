@@ -7,8 +7,8 @@ namespace {
 
 using namespace format;
 
-// The model has a Summary for each pair of metric and context. A small file can claim many of both without
-// a single value: beyond kFreeSummaries there must be at least one value in kSummariesPerValue.
+// The model has a Summary for each pair of metric and context. A small file can claim many of both without a
+// single value: beyond kFreeSummaries, at least one in kSummariesPerValue must have a value.
 constexpr uint64_t kFreeSummaries = 1 << 20;
 constexpr uint64_t kSummariesPerValue = 256;
 
@@ -54,7 +54,7 @@ ProfileFile::ProfileFile(const std::filesystem::path& directory, std::shared_ptr
       read_identifiers(infos_.at<uint64_t>(info + 0x20), ids_.emplace_back());
       continue;
     }
-    model_indices_.push_back(kNone);  // statistics; of a part of the run the model does not keep them
+    model_indices_.push_back(kNone);  // statistics of a part of the run; the model does not keep them
   }
   if (count == 0) infos_.corrupt("it has no summary profile");
   find_roots(database);
@@ -75,7 +75,7 @@ std::vector<ProfileFile::StatisticUse> ProfileFile::uses_of(const MetaIndex& ind
 ProfileFile::Block ProfileFile::read_block_header(uint64_t info) {
   const Block block{infos_.at<uint64_t>(info), infos_.at<uint64_t>(info + 8),
                     infos_.at<uint32_t>(info + 0x10), infos_.at<uint64_t>(info + 0x18)};
-  // Blocks do not share bytes: together they fit into the file.
+  // Blocks do not share bytes, so together they fit into the file.
   if (block.value_count > value_budget_ || block.context_count > context_budget_)
     file_.corrupt("more values than fit into the file");
   value_budget_ -= block.value_count;
@@ -151,7 +151,7 @@ void ProfileFile::check_profile(size_t profile) const {
     last = context;
   });
   std::vector<ProfileValue> values;
-  if (!is_sorted) read_profile(profile, kNone, values);  // finds whether a context is listed twice
+  if (!is_sorted) read_profile(profile, kNone, values);  // finds out if a context is listed twice
 }
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #pragma once
-// profile.db, opened: where the values of each profile lie, and reading them piece by piece. What it says of
-// itself is checked when it is opened, values when they are read. Several threads may read at once.
+// An open profile.db: finds the values of each profile and reads them piece by piece. Checks the file's
+// structure when it opens the file, and values when it reads them. Several threads may read at once.
 
 #include <cmath>
 #include <cstring>
@@ -16,35 +16,36 @@ namespace prof {
 
 class ProfileFile {
  public:
-  // `database`: with its contexts and metrics.
+  // `database` must have its contexts and metrics.
   ProfileFile(const std::filesystem::path& directory, std::shared_ptr<const MetaIndex> index,
               const Database& database);
 
   size_t metrics() const { return metrics_; }
   size_t contexts() const { return contexts_; }
   const MetaIndex& index() const { return *index_; }
-  // The model's index of each profile in the file, kNone for summary profiles.
+  // The model's index of each profile in the file; kNone for summary profiles.
   const std::vector<uint32_t>& model_indices() const { return model_indices_; }
-  // Of the model's profiles.
+  // The identities of the model's profiles.
   const std::vector<ProfileId>& ids() const { return ids_; }
 
-  // What Profile::values would be; of one metric, where one is given.
+  // Reads what Profile::values holds, restricted to one metric unless `only_metric` is kNone.
   void read_profile(size_t profile, uint32_t only_metric, std::vector<ProfileValue>& values) const;
-  // Fails where read_profile() would.
+  // Fails if read_profile() would fail.
   void check_profile(size_t profile) const;
 
-  // The contexts that the summary has values of, in the order of the file.
+  // Returns the number of contexts for which the summary has values. They are numbered in the order of the
+  // file.
   uint64_t summary_contexts() const { return summary_.context_count; }
-  // Calls visit(context, statistic, value) for what the model keeps of some of them. `statistic` is the
-  // file's identifier, which index() knows.
+  // Calls visit(context, statistic, value) for the values of contexts [begin, end) that the model keeps.
+  // `statistic` is the file's identifier, which index() resolves.
   template <typename Visit>
   void visit_summary(uint64_t begin, uint64_t end, Visit&& visit) const;
-  // The same of all contexts that have no parent.
+  // The same for all contexts without a parent.
   template <typename Visit>
   void visit_roots(Visit&& visit) const {
     for (const uint64_t at : root_places_) visit_summary(at, at + 1, visit);
   }
-  // False where the contexts of the summary are not listed in their order, or some of them twice.
+  // False if the contexts of the summary are out of order or listed twice.
   bool is_summary_sorted() const { return is_summary_sorted_; }
 
   [[noreturn]] void corrupt(std::string_view what) const { file_.corrupt(what); }
@@ -53,14 +54,14 @@ class ProfileFile {
   struct Block {
     uint64_t value_count = 0, values = 0, context_count = 0, indices = 0;
   };
-  // A small table, for there are hundreds of millions of values.
+  // Small, because it is used for hundreds of millions of values.
   enum class StatisticUse : uint8_t { Unlisted, Unused, Count, Value };
   static std::vector<StatisticUse> uses_of(const MetaIndex& index);
   Block read_block_header(uint64_t info);
   void read_identifiers(uint64_t tuple, ProfileId& id) const;
   void find_roots(const Database& database);
-  // Calls visit(context, metric identifier, value) for the contexts of a block from `begin` to `end`, as they
-  // come: the model's context, or kNone for the global one and those that meta.db does not list.
+  // Calls visit(context, metric identifier, value) for the contexts [begin, end) of a block, in the file's
+  // order. `context` is the model's; kNone for the global one and for contexts that meta.db does not list.
   template <typename Visit>
   void visit_block(const Block& block, uint64_t begin, uint64_t end, Visit&& visit) const;
 
@@ -88,7 +89,7 @@ class ProfileFile {
 template <typename Visit>
 void ProfileFile::visit_block(const Block& block, uint64_t begin, uint64_t end, Visit&& visit) const {
   using namespace format;
-  constexpr uint64_t kPiece = 256;  // contexts: their values stay in the processor's cache
+  constexpr uint64_t kPiece = 256;  // contexts: their values fit into the processor's cache
   std::vector<char> indices, values;
   for (uint64_t at = begin; at < end; at += kPiece) {
     const uint64_t count = std::min(end - at, kPiece);

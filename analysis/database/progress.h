@@ -1,5 +1,5 @@
 #pragma once
-// How far work is, told to whoever shows it.
+// Reports the progress of work.
 
 #include <atomic>
 #include <cstddef>
@@ -7,11 +7,12 @@
 
 namespace prof {
 
-// Told that `done` of `total` pieces of a stage ("reading files") are done; may be empty. Called from several
-// threads at once, and not in the order of `done`. A stage ends when all of its pieces are done.
+// Receives that `done` of `total` pieces of a stage ("reading files") are done; may be empty. Called from
+// several threads at once, not necessarily in the order of `done`. A stage ends when all of its pieces are
+// done.
 using Progress = std::function<void(const char* stage, size_t done, size_t total)>;
 
-// Counts the pieces of a stage, on any threads. `progress` must outlive it.
+// Counts the finished pieces of a stage. Thread-safe. `progress` must outlive it.
 class Stage {
  public:
   Stage(const Progress& progress, const char* name, size_t total)

@@ -21,7 +21,7 @@ void Propagation::finish(uint32_t metric, std::vector<ProfileValue>& out) {
     cell.inclusive += cell.point;
     cell.exclusive += cell.point;
     if (context.parent != kNone) values_[context.parent].inclusive += cell.inclusive;
-    // What a function did itself includes its lines and loops, whose own parts stay theirs alone.
+    // A function's exclusive cost includes its lines and loops; theirs does not include each other's.
     if (context.relation == Relation::Enclosing && context.parent != kNone)
       function_above(at).exclusive += cell.point;
     out.push_back({at, metric, {cell.exclusive, cell.inclusive, cell.point}});
@@ -30,9 +30,9 @@ void Propagation::finish(uint32_t metric, std::vector<ProfileValue>& out) {
   reached_.clear();
 }
 
-// Children come before their parents.
+// Sorts children before their parents.
 void Propagation::order_reached() {
-  constexpr size_t kSparse = 16;  // where fewer are reached, sorting takes less than looking at all
+  constexpr size_t kSparse = 16;  // if fewer are reached, sorting is faster than scanning all
   if (reached_.size() < values_.size() / kSparse) {
     std::sort(reached_.begin(), reached_.end(), std::greater<>());
     return;

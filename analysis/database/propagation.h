@@ -1,5 +1,5 @@
 #pragma once
-// Values of the contexts of one thread: what was sampled there, added up towards the entry points.
+// Computes the values of one thread's contexts: adds samples up towards the entry points.
 
 #include <span>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace prof {
 
-// One metric at a time: add() what was sampled, finish(), and again for the next.
+// Handles one metric at a time: add() samples, finish(), and repeat for the next metric.
 class Propagation {
  public:
-  // Once for each tree of contexts, which must outlive the use; again for another thread of the same tree it
-  // costs nothing.
+  // Must be called once for each tree of contexts, which must outlive the use. Calling it again for another
+  // thread of the same tree costs nothing.
   void begin(std::span<const Context> contexts) {
     contexts_ = contexts;
     values_.resize(contexts.size());
@@ -39,7 +39,7 @@ class Propagation {
   std::vector<uint32_t> reached_;
 };
 
-// In the order that Profile::values has.
+// Sorts values in the order of Profile::values.
 void sort_values(std::vector<ProfileValue>& values);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of the database reader; read_database() calls them in this order.
+// The parts of the database reader, in the order in which read_database() calls them.
 
 #include <filesystem>
 #include <optional>
@@ -11,25 +11,26 @@
 
 namespace prof {
 
-// Identifiers in the files, resolved to the model.
+// Maps identifiers in the files to contexts of the model.
 class ContextIds {
  public:
-  // ids[i] is the identifier of model context i. False when two are equal or one is the global context's.
+  // ids[i] is the identifier of the model's context i. Returns false if two are equal or one is the global
+  // context's.
   bool assign(const std::vector<uint32_t>& ids);
-  // The contexts by rising identifier.
+  // Returns the contexts by ascending identifier.
   std::vector<uint32_t> order() const;
-  // kNone when no context has the identifier.
+  // Returns kNone if no context has the identifier.
   uint32_t find(uint32_t id) const;
 
  private:
-  std::vector<uint32_t> dense_;  // [id], where identifiers are about as many as contexts
+  std::vector<uint32_t> dense_;  // [id]; used if there are about as many identifiers as contexts
   std::vector<std::pair<uint32_t, uint32_t>> sorted_;  // otherwise
 };
 
 struct PropagatedId {
   bool listed = false;
   uint32_t metric = 0;
-  double Values::*scope = nullptr;  // nullptr: a scope that the model does not keep
+  double Values::*scope = nullptr;  // nullptr for a scope that the model does not keep
 };
 
 struct StatisticId {
@@ -37,10 +38,10 @@ struct StatisticId {
   bool is_count = false;
   uint32_t metric = 0;
   double Values::*scope = nullptr;
-  Values Summary::*statistic = nullptr;  // nullptr: the count, or a statistic that the model does not keep
+  Values Summary::*statistic = nullptr;  // nullptr for the count, or if the model does not keep it
 };
 
-// By identifiers of 16 bits, of which few are listed: all others are as made.
+// Values by 16-bit identifier, few of which are listed. All others are default-constructed.
 template <typename Id>
 class Identifiers {
  public:
@@ -49,7 +50,7 @@ class Identifiers {
     return ids_[id];
   }
   const Id& operator[](uint16_t id) const { return id < ids_.size() ? ids_[id] : unlisted_; }
-  // One more than the largest that is listed.
+  // Returns the largest listed identifier plus one.
   size_t size() const { return ids_.size(); }
   auto begin() const { return ids_.begin(); }
   auto end() const { return ids_.end(); }
@@ -66,22 +67,22 @@ struct MetaIndex {
   std::vector<std::string> identifier_names;  // by kind
 };
 
-// meta.db into title, description, modules, files, functions, contexts and metrics.
+// Reads title, description, modules, files, functions, contexts and metrics from meta.db.
 void read_meta(const std::filesystem::path& directory, Database& database, MetaIndex& index);
 
 class ProfileFile;
 
-// The values of profile.db into profiles, which are there, and summaries.
+// Reads the values of profile.db into existing profiles, and into summaries.
 void read_values(const ProfileFile& file, Database& database);
 
-// trace.db into traces, if there is one.
+// Reads traces from trace.db, if it exists.
 void read_traces(const std::filesystem::path& directory, const MetaIndex& index,
                  const std::vector<uint32_t>& profile_indices, Database& database);
 
-// launches.sqlite into task_names, launches, wait_names and device_waits, if there is one.
+// Reads task_names, launches, wait_names and device_waits from launches.sqlite, if it exists.
 void read_launches(const std::filesystem::path& directory, Database& database);
 
-// run.json into Database::run, descriptions of metrics and identities of profiles, if there is one.
+// Reads Database::run, descriptions of metrics and identities of profiles from run.json, if it exists.
 void read_run(const std::filesystem::path& directory, Database& database);
 
 }  // namespace prof

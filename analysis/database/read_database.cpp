@@ -44,7 +44,7 @@ Database read_database(const fs::path& directory, ReadValues when) try {
     database.stored = std::make_shared<const StoredValues>(std::move(profiles));
   else
     read_values(*profiles, database);
-  // cct.db repeats profile.db in another order, so only whether it is whole is of interest.
+  // cct.db repeats profile.db in another order, so it is only checked to be complete.
   if (fs::exists(directory / format::kCct.name)) InputFile(directory, format::kCct);
   read_traces(directory, *index, profile_indices, database);
   read_run(directory, database);

@@ -10,8 +10,8 @@ namespace {
 
 using namespace format;
 
-// Writers share equal strings, so the strings of a file may add up to more than its size, but not to this
-// much more: whatever points to a string takes 8 bytes at least.
+// Writers share equal strings, so the strings of a file may add up to more than its size. The factor is
+// limited, because each pointer to a string takes at least 8 bytes.
 constexpr uint64_t kStringsPerByte = 16;
 
 struct Array {
@@ -44,7 +44,7 @@ class MetaReader {
   T at(uint64_t offset) const {
     return bytes_.at<T>(offset);
   }
-  // Many pointers to one long string must not make much out of a small file.
+  // Limits memory: a small file could have many pointers to one long string.
   std::string string(uint64_t offset) {
     std::string text = bytes_.string(offset);
     if (text.size() > string_budget_) bytes_.corrupt("its strings are longer than the file can hold");
@@ -62,7 +62,7 @@ class MetaReader {
     return result;
   }
 
-  // A pointer to an element of an array, as its index; 0 is none.
+  // Converts a pointer to an element of an array to its index; a null pointer to kNone.
   uint32_t element(const Array& array, uint64_t pointer, std::string_view what) const {
     if (pointer == 0) return kNone;
     const uint64_t distance = pointer - array.begin;
@@ -106,7 +106,7 @@ class MetaReader {
     }
   }
 
-  // The member of Values for a propagation scope, by its name as the format recommends it.
+  // Returns the member of Values for a propagation scope, by the name that the format recommends.
   double Values::*scope_member(uint64_t pointer) {
     const std::string name = string(at<uint64_t>(pointer));
     for (size_t i = 0; i < kScopes; ++i) {
@@ -181,7 +181,7 @@ class MetaReader {
     const uint64_t header = section(ContextTree);
     const Array entries{at<uint64_t>(header), at<uint16_t>(header + 8), at<uint8_t>(header + 10)};
     bytes_.check_array(entries.begin, entries.count, entries.stride, kEntryBytes, "entry points");
-    // No context shares bytes with another: more of them than fit mean that children contain their parents.
+    // Contexts do not share bytes: if there are more than fit, children contain their parents.
     limit_ = std::min(section_size(ContextTree), bytes_.size()) / kContextBytes;
     database_.contexts.reserve(limit_);
     ids_.reserve(limit_);
@@ -256,8 +256,8 @@ class MetaReader {
     return context;
   }
 
-  // Contexts are numbered as in the file when that puts parents before children, which is so for our
-  // databases; else as they were found, which always does.
+  // Numbers contexts by identifier if that puts parents before children, as in our databases. Otherwise keeps
+  // the order of reading, which always does.
   void order_contexts() {
     auto& contexts = database_.contexts;
     for (const Context& context : contexts) {
@@ -265,7 +265,7 @@ class MetaReader {
       if (context.parent != kNone && ids_[context.parent] >= ids_[child]) return;
     }
     ContextIds by_id;
-    if (!by_id.assign(ids_)) return;  // which is refused
+    if (!by_id.assign(ids_)) return;  // the caller rejects the file
     const std::vector<uint32_t> order = by_id.order();
     std::vector<uint32_t> place(contexts.size()), ids(contexts.size());
     for (uint32_t i = 0; i < order.size(); ++i) {

@@ -13,8 +13,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr uint64_t kMaximumBytes = 256 << 20;  // a hundred bytes a profile: a million threads fit
-// Ours has 5. Writing a value out recurses once per level, so a file must not choose how deep.
+constexpr uint64_t kMaximumBytes = 256 << 20;  // at a hundred bytes per profile, enough for a million threads
+// Our files have 5 levels. Writing a value recurses once per level, so a file must not determine the depth.
 constexpr int kMaximumDepth = 64;
 
 bool is_deeper_than(std::string_view json, int limit) {
@@ -50,7 +50,7 @@ bool is_build_id(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// False: it is no list of these modules.
+// Returns false if it is not the list of these modules.
 bool read_modules(const ordered_json& modules, Database& database) {
   if (modules.size() != database.modules.size()) return false;
   for (size_t i = 0; i < database.modules.size(); ++i) {
@@ -93,7 +93,7 @@ void read_run(const std::filesystem::path& directory, Database& database) {
     if (file.contains("summary"))
       database.run =
           run_in(nlohmann::json(file.at("summary")), {database.contexts.size(), database.profiles.size()});
-    // Databases that were written by older versions do not tell of modules.
+    // Databases of older versions have no modules here.
     if (file.at("metrics").size() != database.metrics.size() ||
         file.at("profiles").size() != database.profiles.size() ||
         (file.contains("modules") && !read_modules(file.at("modules"), database))) {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace format;
 
-constexpr uint64_t kBlockRecords = 1 << 16;  // 768 KiB of file at a time
+constexpr uint64_t kBlockRecords = 1 << 16;  // 768 KiB of the file at a time
 
 // Shared by the sources of all traces of a database.
 struct TraceFile {
@@ -20,7 +20,7 @@ struct TraceFile {
   ContextIds contexts;
 };
 
-// One trace: records from `begin` to `end`, `next` being the one to read next. A copy reads on its own.
+// Reads one trace: the records from `begin` to `end`, `next` first. A copy has its own position.
 class TraceCursor {
  public:
   TraceCursor(std::shared_ptr<const TraceFile> file, uint64_t begin, uint64_t end)

@@ -21,7 +21,7 @@ void read_summaries(const ProfileFile& file, Database& database) {
   });
 }
 
-// HPCToolkit writes only the statistics that were asked for; the rest comes from the profiles.
+// HPCToolkit writes only the requested statistics; the others are computed from the profiles.
 void complete_summaries(const MetaIndex& index, Database& database) {
   constexpr size_t kStatistics = 4, kModelScopes = 3;
   std::vector<size_t> listed(database.metrics.size());  // of 12 statistics and the count

@@ -13,7 +13,7 @@ namespace prof {
 
 namespace {
 
-// SQLite would follow a link.
+// Creates the file first, because SQLite would follow a symbolic link.
 void make_empty(const std::filesystem::path& path) try {
   ::close(open_own_file(path, O_RDWR | O_CREAT | O_TRUNC));
 } catch (const WriteError& error) {

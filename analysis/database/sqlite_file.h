@@ -1,6 +1,6 @@
 #pragma once
-// An SQLite file beside a database's binary ones: written once from start to end, or read. Failures are
-// DatabaseErrors that name the file and the remedy.
+// An SQLite file of a database: written once from start to end, or read. Errors are thrown as DatabaseErrors
+// that name the file and how to fix it.
 
 #include <sqlite3.h>
 
@@ -17,15 +17,15 @@ class SqliteFile;
 // A statement with its parameters and columns, which are numbered from 0.
 class SqliteRows {
  public:
-  // All until the next execute() or step().
+  // Bind a parameter until the next execute() or step().
   void bind(int parameter, uint64_t number);
   void bind(int parameter, double number);
-  void bind(int parameter, std::string_view text);  // what is not UTF-8 is replaced
+  void bind(int parameter, std::string_view text);  // malformed UTF-8 is replaced
   void bind_null(int parameter);
 
-  // True where there is a row.
+  // Returns true if there is a row.
   bool step();
-  // A statement without rows; its parameters are then free for the next ones.
+  // Executes a statement without rows. Its parameters can then be bound again.
   void execute();
 
   bool is_null(int column) const;
@@ -47,14 +47,14 @@ class SqliteRows {
 class SqliteFile {
  public:
   enum class Mode : uint8_t { Write, Read };
-  // A file to write is made, in a folder that nobody reads before it is complete: it has no journal, and what
-  // is written counts with commit().
+  // In mode Write, creates the file, in a folder that nothing reads before it is complete. Therefore it has
+  // no journal. Writes take effect with commit().
   SqliteFile(const std::filesystem::path& path, Mode mode);
   SqliteFile(const SqliteFile&) = delete;
   SqliteFile& operator=(const SqliteFile&) = delete;
 
   void execute(const char* sql) const;
-  SqliteRows prepare(const char* sql) const;  // which must not outlive this
+  SqliteRows prepare(const char* sql) const;  // must not outlive this object
   void commit() const { execute("COMMIT"); }
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// Which identifiers and statistics our databases hold for a metric, as one table that meta.db, profile.db,
-// cct.db and the metric taxonomy are written from.
+// The identifiers and statistics that our databases hold for a metric. meta.db, profile.db, cct.db and the
+// metric taxonomy are written from this one table.
 
 #include <array>
 #include <cstdint>
@@ -15,12 +15,12 @@ struct StatisticSpec {
   format::Scope scope;
   std::string_view formula;
   format::Combine combine;
-  Values Summary::*statistic;  // nullptr: the count, which has one value for all scopes
+  Values Summary::*statistic;  // nullptr for the count, which has one value for all scopes
 };
 
-// Sums come last and "execution" last of all: Hatchet takes everything that is combined by summing (counts
-// and squares too) for the sum and keeps the last that it reads. lex_aware has a sum only, as HPCToolkit's
-// viewer asks for it.
+// Sums come last, and "execution" last of them: Hatchet takes everything that is combined by summing (also
+// counts and squares) for the sum, and keeps the last one that it reads. lex_aware has only a sum, which is
+// what HPCToolkit's viewer requests.
 constexpr std::array<StatisticSpec, 14> kStatisticSpecs = {{
     {format::Scope::Execution, format::kCountFormula, format::Combine::Sum, nullptr},
     {format::Scope::Point, format::kSquareFormula, format::Combine::Sum, &Summary::sum_of_squares},
@@ -38,7 +38,7 @@ constexpr std::array<StatisticSpec, 14> kStatisticSpecs = {{
     {format::Scope::Execution, format::kValueFormula, format::Combine::Sum, &Summary::sum},
 }};
 
-// Identifiers are 16 bits wide in the files.
+// Identifiers in the files have 16 bits.
 constexpr size_t kMaximumMetrics = (UINT16_MAX + 1) / kStatisticSpecs.size();
 
 constexpr uint16_t propagated_id(uint32_t metric, format::Scope scope) {
@@ -48,7 +48,7 @@ constexpr uint16_t statistic_id(uint32_t metric, size_t spec) {
   return static_cast<uint16_t>(metric * kStatisticSpecs.size() + spec);
 }
 
-// The member of Values that holds a scope; nullptr for lex_aware, which the model does not keep.
+// Returns the member of Values that holds a scope; nullptr for lex_aware, which the model does not keep.
 constexpr double Values::*value_of(format::Scope scope) {
   switch (scope) {
     case format::Scope::Point:
@@ -63,9 +63,9 @@ constexpr double Values::*value_of(format::Scope scope) {
   return nullptr;
 }
 
-// The name in the files carries the unit, as HPCToolkit writes it: "CPUTIME (sec)".
+// Returns the name with its unit, as HPCToolkit writes it: "CPUTIME (sec)".
 std::string full_name(const Metric& metric);
-// The reverse, of the last parenthesis.
+// Splits at the last parenthesis.
 void split_full_name(std::string_view full, Metric& metric);
 
 }  // namespace prof

@@ -11,17 +11,17 @@ namespace prof {
 namespace {
 
 constexpr int kMostJobs = 8;
-constexpr uint64_t kRanges = 64;  // of the summary's contexts, for threads to share
+constexpr uint64_t kRanges = 64;  // of the summary's contexts, to distribute over threads
 
 int jobs() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostJobs);
 }
 
-// Calls visit as ProfileFile::visit_summary() does, but on several threads, each for contexts of its own.
+// Calls visit as ProfileFile::visit_summary() does, but on several threads, each for its own contexts.
 template <typename Visit>
 void visit_all(const ProfileFile& file, const Visit& visit) {
   const uint64_t contexts = file.summary_contexts();
-  // What is listed twice counts as it comes last, which one thread alone can tell.
+  // If a context is listed twice, the last one counts, which needs a single thread.
   parallel_for(kRanges, file.is_summary_sorted() ? jobs() : 1, [&](uint64_t range) {
     file.visit_summary(contexts * range / kRanges, contexts * (range + 1) / kRanges, visit);
   });
@@ -71,7 +71,7 @@ std::vector<std::vector<Cost>> StoredValues::costs(std::span<const uint32_t> met
     double Cost::*member = nullptr;
   };
   std::vector<std::vector<Cost>> columns(metrics.size());
-  // Side by side, for the system needs time to give so much memory.
+  // In parallel, because the system takes time to provide that much memory.
   parallel_for(columns.size(), jobs(), [&](size_t m) { columns[m].resize(contexts()); });
   const auto column_of = [&](uint32_t metric) {
     return static_cast<size_t>(std::ranges::find(metrics, metric) - metrics.begin());

@@ -1,7 +1,6 @@
 #pragma once
-// Values of a database on disk that are read when they are asked for. Several threads may ask at once.
-// Whatever is read is checked first: everything here throws DatabaseError where the file is damaged or
-// changes.
+// Values of a database on disk that are read on demand. Several threads may read at once. Everything is
+// validated when it is read; all functions throw DatabaseError if the file is damaged or changes.
 
 #include <memory>
 #include <span>
@@ -18,20 +17,20 @@ class StoredValues {
   explicit StoredValues(std::unique_ptr<const ProfileFile> file);
   ~StoredValues();
 
-  // Of the database that was read.
+  // The sizes of the database that was read.
   size_t metrics() const;
   size_t contexts() const;
 
-  // Reads the values of all profiles, and keeps none: afterwards only a file that changes makes reading fail.
+  // Reads the values of all profiles, and keeps none. Afterwards, reading fails only if the file changes.
   void check_profiles() const;
 
-  // What Profile::values would be; of one metric, where one is given.
+  // Reads what Profile::values holds, restricted to one metric unless `only_metric` is kNone.
   void read_profile(uint32_t profile, uint32_t only_metric, std::vector<ProfileValue>& values) const;
 
-  // Sums over all profiles, by context: a column for each of these metrics, all in one pass over the file.
+  // Returns sums over all profiles, by context: one column for each metric, in one pass over the file.
   std::vector<std::vector<Cost>> costs(std::span<const uint32_t> metrics) const;
   std::vector<Values> sums(uint32_t metric) const;
-  // Inclusive ones of the contexts that have no parent: those that are there, by context.
+  // The inclusive costs of contexts without a parent: those that have any, sorted by context.
   struct RootCost {
     uint32_t context;
     double inclusive;
@@ -43,11 +42,11 @@ class StoredValues {
   std::vector<std::vector<RootCost>> root_costs_;  // by metric
 };
 
-// Whether a file has the sums over profiles of all that the model keeps.
+// True if the file has the sums over profiles for everything that the model keeps.
 bool has_all_sums(const ProfileFile& file);
 
-// The values of a profile, sorted by (context, metric), wherever they are. Where a metric is given, those of
-// others may be missing. Valid as long as the database and the buffer are as they are.
+// Returns the values of a profile, sorted by (context, metric), from memory or from the file. If a metric is
+// given, values of others may be missing. Valid until the database or the buffer changes.
 std::span<const ProfileValue> values_of(const Database& database, uint32_t profile,
                                         std::vector<ProfileValue>& buffer, uint32_t only_metric = kNone);
 

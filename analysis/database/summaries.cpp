@@ -40,7 +40,7 @@ double mean(const Summary& summary, double Values::*scope) {
 double standard_deviation(const Summary& summary, double Values::*scope) {
   if (summary.profiles == 0) return 0;
   const double average = mean(summary, scope);
-  // Rounding makes the variance of equal values slightly negative.
+  // Rounding can make the variance of equal values slightly negative.
   return std::sqrt(std::max(0.0, summary.sum_of_squares.*scope / summary.profiles - average * average));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Statistics over threads: from the values of the profiles to one Summary per metric and context, and what is
-// derived from a Summary.
+// Statistics over threads: computes a Summary per metric and context from the profiles' values, and
+// quantities that are derived from a Summary.
 
 #include <vector>
 
@@ -10,14 +10,14 @@ namespace prof {
 
 void add(Summary& summary, const Values& values);
 
-// The summaries of database.profiles, laid out as Database::summaries. A profile counts for a (metric,
-// context) when it has a value there.
+// Returns the summaries of database.profiles, in the layout of Database::summaries. A profile counts for a
+// (metric, context) if it has a value there.
 std::vector<Summary> summarize(const Database& database);
 
-// Over the profiles in which the context occurs; 0 when there are none. `scope` is a member of Values:
-// mean(summary, &Values::inclusive).
+// Returns the mean over the profiles in which the context occurs; 0 if there are none. `scope` is a member of
+// Values: mean(summary, &Values::inclusive).
 double mean(const Summary& summary, double Values::*scope);
-// Of the population (divided by the number of profiles).
+// Returns that of the population (divided by the number of profiles).
 double standard_deviation(const Summary& summary, double Values::*scope);
 
 }  // namespace prof

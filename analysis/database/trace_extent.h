@@ -1,7 +1,6 @@
 #pragma once
-// Where in its file a trace lies, for those who go to any record of it without reading the ones before: the
-// viewer. Its records are of format::kTraceElementBytes each, u64 time and u32 context identifier, 0 where
-// nothing runs; nobody checked them yet.
+// Locates a trace in its file, for random access by the viewer. Each record has format::kTraceElementBytes: a
+// u64 time and a u32 context identifier, 0 if nothing runs. Records have not been validated.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,12 +15,12 @@ class ContextIds;
 
 struct TraceExtent {
   std::filesystem::path file;
-  uint64_t begin = 0;  // offsets of its first byte and behind its last one; whole records, inside the file
+  uint64_t begin = 0;  // offsets of its first byte and past its last one; whole records, inside the file
   uint64_t end = 0;
-  std::shared_ptr<const ContextIds> contexts;  // identifiers in the file to contexts of the database
+  std::shared_ptr<const ContextIds> contexts;  // maps identifiers in the file to contexts of the database
 };
 
-// Nothing where the source is not one of read_database()'s.
+// Returns nullopt if the source is not one of read_database()'s.
 std::optional<TraceExtent> extent_of(const TraceSource& source);
 
 }  // namespace prof

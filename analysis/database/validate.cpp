@@ -11,7 +11,7 @@ namespace prof {
 namespace {
 
 constexpr size_t kMaximumEntries = UINT16_MAX;       // nEntryPoints is 16 bits wide
-constexpr size_t kMaximumContexts = UINT32_MAX - 1;  // ids are 32 bits wide and 0 is taken
+constexpr size_t kMaximumContexts = UINT32_MAX - 1;  // ids are 32 bits wide, and 0 is in use
 constexpr size_t kMaximumProfiles = UINT32_MAX - 1;  // the summary is profile 0
 
 template <typename... Arguments>

@@ -1,6 +1,6 @@
 #pragma once
-// Reads what write_profiles() has written by ranges of contexts (WrittenProfiles::cuts), of all profiles.
-// Throws DatabaseError where it cannot be read, or is not what was written.
+// Reads what write_profiles() wrote, for all profiles, by ranges of contexts (WrittenProfiles::cuts). Throws
+// DatabaseError if it cannot be read or differs from what was written.
 
 #include <cstring>
 #include <filesystem>
@@ -15,25 +15,25 @@ namespace prof {
 
 class ValuesByRange {
  public:
-  // `ids`: so many ids of values there are.
+  // `ids`: the number of value identifiers.
   ValuesByRange(std::filesystem::path file, const Database& database, const WrittenProfiles& written,
                 uint32_t ids);
   ValuesByRange(const ValuesByRange&) = delete;
   ValuesByRange& operator=(const ValuesByRange&) = delete;
   ~ValuesByRange();
 
-  // What all profiles have of some ranges that follow each other.
+  // The values of all profiles for consecutive ranges.
   struct Read {
     size_t first_range, end_range;
     std::vector<char> bytes;
-    std::vector<size_t> begin;  // of each profile; its indices, then its values
+    std::vector<size_t> begin;  // for each profile: its indices, then its values
   };
 
-  // Callable by several threads at once.
+  // Safe to call from several threads at once.
   Read read(size_t first_range, size_t end_range) const;
 
-  // use(profile, key, value) for all of some of the ranges, by profile: `key` counts ids of values from those
-  // of the first context on.
+  // Calls use(profile, key, value) for all values of some of the ranges, profile by profile. `key` is the
+  // value identifier plus `ids` for each context since the first one of the ranges.
   template <typename Use>
   void for_each(const Read& all, size_t first_range, size_t end_range, Use use) const {
     const uint32_t first = first_context(first_range), end = first_context(end_range);
@@ -94,7 +94,7 @@ class ValuesByRange {
   uint32_t ids_;
 };
 
-// Of a range, as an id; behind the last range how many ids there are.
+// Returns the first context of a range, as an identifier; past the last range, the end of identifiers.
 uint32_t first_context(const Database& database, const WrittenProfiles& written, size_t range);
 
 }  // namespace prof

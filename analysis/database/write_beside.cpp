@@ -1,5 +1,5 @@
-// What stands beside the format's binary files: the metric taxonomy that HPCToolkit's viewer shows, and
-// run.json with what the format has no place for.
+// Writes the files that accompany the format's binary ones: the metric taxonomy that HPCToolkit's viewer
+// shows, and run.json, with data that the format has no place for.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 namespace prof {
 namespace {
 
-// A JSON string is a YAML string.
+// A JSON string is also a YAML string.
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -33,7 +33,7 @@ std::string_view combine_name(format::Combine combine) {
   return "";
 }
 
-// Formulas of the variants over the anchors of one metric's inputs; {m} the metric, {s} the scope.
+// Formulas of the variants, over the anchors of one metric's inputs: {m} is the metric, {s} the scope.
 struct Variant {
   std::string_view name, render;
   std::string_view formula;

@@ -20,8 +20,9 @@ namespace {
 
 using namespace format;
 
-constexpr uint64_t kValuesAtOnce = 512 * 1024;  // some 20 MB of memory
-// Of many profiles each has little of these: so much is read of each, of several pieces at a time.
+constexpr uint64_t kValuesAtOnce = 512 * 1024;  // about 20 MB of memory
+// If there are many profiles, each has few of these values. So this much is read of each, for several pieces
+// at once.
 constexpr uint64_t kLeastBytesRead = 4096;
 constexpr size_t kMostPiecesRead = 32;  // by all threads together
 constexpr uint64_t kLeastTurns = 8;     // of each process
@@ -38,14 +39,14 @@ struct ContextInfo {
   uint64_t indices = 0;
 };
 
-// Some contexts that follow each other, as they will lie in the file.
+// Consecutive contexts, as they will lie in the file.
 struct Piece {
   OutputBuffer bytes;
-  std::vector<ContextInfo> infos;  // from the begin of bytes
+  std::vector<ContextInfo> infos;  // relative to the start of bytes
   std::vector<Summary> summaries;  // by metric, then context
 };
 
-// What is known of a piece that was written.
+// The part of a piece that is kept after it was written.
 struct WrittenPiece {
   uint64_t bytes = 0;
   std::vector<ContextInfo> infos;
@@ -57,8 +58,8 @@ void fields(Archive& archive, WrittenPiece& piece) {
   archive(piece.bytes, piece.infos, piece.summaries);
 }
 
-// Writes the contexts of ranges (WrittenProfiles::cuts) in pieces, of which each process of the team has
-// some.
+// Writes the contexts of ranges (WrittenProfiles::cuts) in pieces; each process of the team writes some of
+// them.
 class CctWriter {
  public:
   CctWriter(const Database& database, const WrittenProfiles& written, const Writers& writers)
@@ -97,7 +98,7 @@ class CctWriter {
     return written;
   }
 
-  // That what another process says of its pieces can be.
+  // Validates what another process reports about its pieces.
   void require(const std::vector<WrittenPiece>& written, int rank) const {
     const std::vector<size_t> pieces = turns().of(rank);
     bool holds = written.size() == pieces.size();
@@ -115,7 +116,7 @@ class CctWriter {
  private:
   size_t piece_count() const { return pieces_.size() - 1; }
 
-  // Ranges of contexts that are together until there are enough values: the first range of each.
+  // Combines ranges of contexts into pieces with enough values. Stores the first range of each.
   void find_pieces() {
     uint64_t all = 0;
     for (const uint64_t values : written_.value_counts) all += values;
@@ -131,13 +132,14 @@ class CctWriter {
     }
   }
 
-  // At a time, so that enough is read of each profile.
+  // Returns how many pieces to read at once, so that enough is read of each profile.
   size_t pieces_to_read() const {
     const uint64_t bytes = written_.blocks.size() * kLeastBytesRead;
     return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, kMostPiecesRead);
   }
 
-  // Own pieces that are read together, each from the first to before the second: at most a turn.
+  // Returns the batches [first, last) of this process's pieces that are read together; each lies within a
+  // turn.
   std::vector<std::pair<size_t, size_t>> own_batches() const {
     const size_t most =
         std::min(turn_, std::max<size_t>(kMostPiecesRead / static_cast<size_t>(writers_.jobs), 1));
@@ -153,7 +155,7 @@ class CctWriter {
     return batches;
   }
 
-  // Between two neighbours of `ranges` lies a piece.
+  // Makes the pieces between neighbouring elements of `ranges`.
   std::vector<Piece> make(std::span<const size_t> ranges) {
     const ValuesByRange::Read all = values_->read(ranges.front(), ranges.back());
     std::vector<Piece> pieces;
@@ -161,7 +163,7 @@ class CctWriter {
     return pieces;
   }
 
-  // Entries lie by key, and by profile among those of a key: they are counted first, then put in their place.
+  // Entries are sorted by key, then by profile: they are counted first, then put into their place.
   Piece make(const ValuesByRange::Read& all, size_t first_range, size_t end_range) {
     const uint32_t first = first_context(database_, written_, first_range),
                    end = first_context(database_, written_, end_range);
@@ -216,7 +218,8 @@ class CctWriter {
     }
   }
 
-  // Over the profiles, in their order. `begin`: where the entries of each scope of a metric begin.
+  // Summarizes over the profiles, in their order. `begin`: the start of the entries of each scope of a
+  // metric.
   static Summary summarize(const std::vector<Entry>& entries, const uint32_t* begin) {
     constexpr Scope kKept[] = {Scope::Point, Scope::Function, Scope::Execution};
     std::array<uint32_t, kScopes> next;
@@ -244,12 +247,12 @@ class CctWriter {
   uint32_t metrics_;
   uint32_t ids_;  // of metrics and scopes
   const Writers& writers_;
-  std::vector<size_t> pieces_;  // first range of each, and one behind the last
-  size_t turn_ = 1;             // of how many pieces
+  std::vector<size_t> pieces_;  // the first range of each, and the end of the last
+  size_t turn_ = 1;             // number of pieces per turn
   std::optional<ValuesByRange> values_;
 };
 
-// What all processes have written.
+// The pieces of all processes.
 class AllPieces {
  public:
   AllPieces(const Database& database, const CctWriter& writer,
@@ -314,12 +317,12 @@ class AllPieces {
   const Database& database_;
   const CctWriter& writer_;
   std::vector<WrittenPiece> pieces_;
-  std::vector<uint64_t> places_;  // of each, and one behind the last
+  std::vector<uint64_t> places_;  // of each, and the end of the last
 };
 
 }  // namespace
 
-// As write_profiles() does it.
+// Distributes the work over the team in the same way as write_profiles().
 WrittenContexts write_contexts(const Database& database, const WrittenProfiles& written,
                                const std::filesystem::path& directory, const Writers& writers) {
   Team& team = writers.team;

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names end with the writer's process number.
+// Names end with the writer's process ID.
 std::string sibling_prefix(const fs::path& directory) {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   return fmt::format(".{}.writing-{}-", directory.filename().string(), host.data());
 }
 
-// What writers that were killed left behind: they ran on this machine and no longer do.
+// Removes what killed writers left: they ran on this machine and no longer do.
 void remove_abandoned_siblings(const fs::path& directory) {
   const std::string prefix = sibling_prefix(directory);
   const Folder folder(directory.parent_path(), FolderOwner::Any);
@@ -37,7 +37,7 @@ void remove_abandoned_siblings(const fs::path& directory) {
   }
 }
 
-// A sibling, because only a rename within one file system is atomic. Removed when it was not moved away.
+// A sibling, because a rename is atomic only within one file system. Removed if it was not moved away.
 class TemporarySibling {
  public:
   explicit TemporarySibling(const fs::path& directory)
@@ -58,11 +58,11 @@ class TemporarySibling {
   Folder parent_;
 };
 
-// What an analysis that is interrupted has passed: all files are written, and those of an older database that
-// the new one does not have are gone.
+// Checkpoints of an analysis that can be resumed: all files are written, and those of an older database that
+// the new one lacks are removed.
 constexpr char kWritten[] = "written", kCleared[] = "cleared";
 
-// Nothing reads a database without meta.db: it goes first.
+// Removes meta.db first: no database can be read without it.
 void clear(const fs::path& from, const fs::path& to) {
   constexpr std::array<std::string_view, 3> kOptional = {format::kTrace.name, format::kLaunchFile,
                                                          format::kInstructionFile};
@@ -77,7 +77,7 @@ void clear(const fs::path& from, const fs::path& to) {
     if (!fs::exists(from / name)) remove(name);
 }
 
-// What is not there any longer was moved before an interruption. meta.db comes last.
+// Files that are missing were moved before an interruption. meta.db is moved last.
 void move_files(const fs::path& from, const fs::path& to) {
   const auto folder_of = [](const fs::path& directory, std::string_view name) {
     return Folder::make((directory / name).parent_path());
@@ -100,7 +100,7 @@ void require_done(const fs::path& to) {
       fmt::format("{}: was written, and is there no longer; analyze again, without --resume", to.string()));
 }
 
-// After any interruption it can be called again.
+// Can be called again after any interruption.
 void put_in_place(const fs::path& from, const fs::path& to, Team& team) {
   if (!fs::exists(from / format::kMeta.name)) return require_done(to);
   if (!fs::exists(to)) {
@@ -134,7 +134,7 @@ std::vector<Summary> write_files(const Database& database, const fs::path& place
     return {};
   }
   finish_profiles(database, written, contexts, place);
-  // Of an analysis that was interrupted behind this.
+  // These may be left from an analysis that was interrupted later than this.
   for (const std::string_view table : {format::kLaunchFile, format::kInstructionFile})
     Folder(place).remove(std::string(table));
   write_launches(database, place);
@@ -158,7 +158,7 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
 
   const fs::path target = without_trailing_slash(directory);
   std::optional<TemporarySibling> temporary;
-  fs::path place;  // while it is written
+  fs::path place;  // during the writing
   if (team.is_shared()) {
     place = team.folder() / "database";
   } else {

@@ -1,4 +1,4 @@
-// meta.db: what was measured, the metrics, and the tree of calling contexts.
+// meta.db: what was measured, the metrics, and the calling context tree.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace format;
 
-// meta.db is built in memory (50 bytes a context), because its structures point at each other in both
+// Builds meta.db in memory (50 bytes per context), because its structures refer to each other in both
 // directions.
 class MetaWriter {
  public:
@@ -32,7 +32,7 @@ class MetaWriter {
   }
 
  private:
-  // A section is composed in buffer_, whose first byte lies at base_ of the file.
+  // Composes a section in buffer_, whose first byte lies at base_ in the file.
   void section(MetaSection index, void (MetaWriter::*compose)()) {
     file_.align(8);
     base_ = file_.offset();
@@ -195,7 +195,7 @@ class MetaWriter {
            (context.module == kNone ? 0 : 16);
   }
 
-  // A context's children are one array, so the contexts lie in the order of their parents.
+  // A context's children form one array, so contexts lie in the order of their parents.
   void write_contexts() {
     const auto& contexts = database_.contexts;
     constexpr size_t kHeader = 16;

@@ -1,4 +1,4 @@
-// profile.db: values by profile, then context, then metric; profile 0 holds the statistics over all profiles.
+// profile.db: values by profile, then context, then metric. Profile 0 holds the statistics over all profiles.
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ void move(ValueBlock& block, uint64_t by) {
   block.indices += by;
 }
 
-// An OutputBuffer that is written as OutputFile is.
+// An OutputBuffer with the interface of OutputFile.
 class Piece {
  public:
   uint64_t offset() const { return buffer_.size(); }
@@ -40,7 +40,7 @@ class Piece {
   OutputBuffer buffer_;
 };
 
-// Appends values to a file, or a piece of one, and remembers where each context's begin.
+// Appends values to a file or to a part of one, and records where each context's values start.
 template <typename Output>
 class BlockWriter {
  public:
@@ -80,7 +80,7 @@ class BlockWriter {
 
  private:
   bool is_last_empty() const { return block_.context_count > 0 && last_start_ == block_.value_count; }
-  // The context before had no values: its place in the index is free.
+  // The previous context had no values, so its place in the index is free.
   void reuse_index(uint32_t id) { indices_.patch(indices_.size() - kContextIndexBytes, id); }
   void cut_before(uint32_t id) {
     while (block_.cuts.size() < cuts_.size() && cuts_[block_.cuts.size()] <= id)
@@ -94,7 +94,7 @@ class BlockWriter {
   OutputBuffer indices_;
 };
 
-// The global context: inclusive cost of all entry points, for one profile.
+// Returns the values of the global context for one profile: the inclusive cost of all entry points.
 std::vector<double> global_costs(const Database& database, const std::vector<ProfileValue>& values) {
   std::vector<double> costs(database.metrics.size());
   for (const ProfileValue& value : values)
@@ -111,7 +111,7 @@ void put_summary(BlockWriter<OutputFile>& block, uint32_t metric, const Summary&
     const double value = spec.statistic == nullptr ? summary.profiles
                          : scope == nullptr        ? lex_aware_sum
                                                    : summary.*spec.statistic.*scope;
-    // A count or squares without their sum would be taken for the sum (see kStatisticSpecs).
+    // A count or sum of squares without its sum would be mistaken for the sum (see kStatisticSpecs).
     const bool is_needed_sum = spec.statistic == &Summary::sum && scope != nullptr &&
                                (scope == &Values::inclusive || summary.sum_of_squares.*scope != 0);
     if (value != 0 || is_needed_sum) block.value(statistic_id(metric, i), value);
@@ -123,7 +123,7 @@ bool needs_sum(const Context& context) {
   return context.kind == ContextKind::Entry && context.entry == kEntries[kMainThreadEntry].name;
 }
 
-// `global`: of the global context, by metric.
+// `global`: the summaries of the global context, by metric.
 ValueBlock write_summary_profile(const Database& database, const std::vector<Summary>& summaries,
                                  const std::vector<Summary>& global, const LexAware& lex_aware,
                                  OutputFile& file) {
@@ -146,7 +146,7 @@ ValueBlock write_summary_profile(const Database& database, const std::vector<Sum
   return block.end();
 }
 
-// `lex_aware`: of each value, or empty.
+// `lex_aware`: the lex_aware cost of each value; may be empty.
 ValueBlock write_profile(const std::vector<ProfileValue>& values, const std::vector<double>& global,
                          const std::vector<double>& lex_aware, BlockWriter<Piece>& block) {
   block.begin();
@@ -172,19 +172,19 @@ ValueBlock write_profile(const std::vector<ProfileValue>& values, const std::vec
   return block.end();
 }
 
-// Some profiles, as they will lie in the file.
+// Consecutive profiles, as they will lie in the file.
 struct Group {
   Piece bytes;
-  std::vector<ValueBlock> blocks;  // from the begin of bytes
-  // Where there are loops.
+  std::vector<ValueBlock> blocks;  // relative to the start of bytes
+  // Filled only if there are loops.
   std::vector<std::vector<ProfileValue>> values;
   std::vector<std::vector<double>> lex_aware;
 };
 
-// What a process has written: some groups.
+// The groups that a process has written.
 struct Share {
-  std::vector<uint64_t> sizes;                  // of each
-  std::vector<std::vector<ValueBlock>> blocks;  // of each; from its begin
+  std::vector<uint64_t> sizes;                  // of each group
+  std::vector<std::vector<ValueBlock>> blocks;  // of each group, relative to its start
 };
 
 template <typename Archive>
@@ -192,7 +192,7 @@ void fields(Archive& archive, Share& share) {
   archive(share.sizes, share.blocks);
 }
 
-// Writes profiles in groups of pieces (ProfileValues), of which each process of the team has some.
+// Writes profiles in groups of pieces (ProfileValues); each process of the team writes some of them.
 class ProfilesWriter {
  public:
   ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware,
@@ -222,7 +222,7 @@ class ProfilesWriter {
     return share;
   }
 
-  // That what another process says of its groups can be.
+  // Validates what another process reports about its groups.
   void require(const Share& share, int rank) const {
     const std::vector<size_t> groups = turns().of(rank);
     Unpacker::require(share.sizes.size() == groups.size() && share.blocks.size() == groups.size(),
@@ -239,7 +239,7 @@ class ProfilesWriter {
     return database_.values.compute ? database_.values.first[piece] : piece;
   }
 
-  // Pieces that are together until there are enough profiles.
+  // Combines pieces into groups with enough profiles.
   void find_groups() {
     const size_t pieces =
         database_.values.compute ? database_.values.first.size() - 1 : database_.profiles.size();
@@ -295,7 +295,7 @@ class ProfilesWriter {
   const std::vector<uint32_t>& cuts_;
   LexAware& lex_aware_;
   const Writers& writers_;
-  std::vector<size_t> groups_;  // first piece of each, and one behind the last
+  std::vector<size_t> groups_;  // the first piece of each, and the end of the last
 };
 
 std::vector<uint32_t> find_cuts(const Database& database) {
@@ -320,7 +320,7 @@ std::vector<uint64_t> count_values(const WrittenProfiles& written) {
   return counts;
 }
 
-// In the order of the profiles.
+// Combines the shares in the order of the profiles.
 void put_together(std::vector<Share>& shares, const Turns& turns, WrittenProfiles& written) {
   std::vector<std::vector<uint64_t>> sizes;
   for (const Share& share : shares) sizes.push_back(share.sizes);

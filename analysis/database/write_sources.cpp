@@ -1,4 +1,4 @@
-// Copies of source files in src/, under their absolute paths.
+// Copies source files into src/, under their absolute paths.
 
 #include "analysis/database/database.h"
 #include "analysis/database/format.h"
@@ -13,9 +13,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uint64_t kLargestSource = 64u << 20;  // held in memory; whoever marks files has a lower limit
+constexpr uint64_t kLargestSource = 64u << 20;  // held in memory; callers that mark files have a lower limit
 
-// False where it is gone, or not for all who were measured: the database is as good without it.
+// Returns false if the file is gone or not readable by all users that were measured. The database is complete
+// without it.
 bool copy_source(const fs::path& path, const std::vector<uid_t>& users, const fs::path& copy) {
   const std::optional<MeasuredFile> source = read_measured_file(path, users, kLargestSource);
   if (!source) return false;

@@ -1,5 +1,5 @@
-// trace.db: for each profile, when it was where. Copied from the sources a block at a time, 12 bytes a
-// record, to places that are known before.
+// trace.db: for each profile, its context over time. Copied from the sources one block at a time, 12 bytes
+// per record, to offsets that are known in advance.
 
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ using namespace format;
 
 constexpr size_t kBlockBytes = 1 << 20;
 
-// Of one trace.
+// Describes one trace.
 struct Extent {
   uint64_t records = 0;
   uint64_t begin = 0;
@@ -45,7 +45,7 @@ void put(const Database& database, size_t profile, const TraceRecord& record, Ex
   std::memcpy(bytes + sizeof record.time_ns, &id, sizeof id);
 }
 
-// As many records as were counted: the process that wrote the trace may still run.
+// Writes at most as many records as were counted: the process that wrote the trace may still run.
 void write_trace(const Database& database, size_t profile, OutputFile& file, Extent& extent, Stage& stage) {
   TraceSource trace = database.traces[profile];
   IdleRecords idle;
@@ -66,7 +66,7 @@ void write_trace(const Database& database, size_t profile, OutputFile& file, Ext
   if (written < extent.records) fail(profile, "became shorter as it was read again");
 }
 
-// Profiles whose traces a process writes.
+// Returns the range of profiles whose traces a process writes.
 std::pair<size_t, size_t> traces_of(const Database& database, int rank) {
   return database.values.compute ? database.values.profiles_of(rank)
                                  : std::pair(size_t{0}, database.traces.size());
@@ -133,7 +133,7 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
   header.put(count);
   header.put<uint8_t>(kTraceHeaderBytes);
   header.align(8);
-  header.put(std::min(first_ns, last_ns));  // both 0 when all traces are empty
+  header.put(std::min(first_ns, last_ns));  // both 0 if all traces are empty
   header.put(last_ns);
   file.write(header.view());
   file.write(headers.view());

@@ -1,6 +1,6 @@
 #pragma once
-// What write_profiles() knows of profile.db when it is written, from which write_contexts() reads its values;
-// and what that computes of them.
+// Describes profile.db as write_profiles() wrote it, so that write_contexts() can read the values; and the
+// statistics that write_contexts() computes.
 
 #include <cstdint>
 #include <memory>
@@ -11,12 +11,12 @@
 
 namespace prof {
 
-// A profile's values in profile.db.
+// The location of a profile's values in profile.db.
 struct ValueBlock {
   uint64_t value_count = 0, values = 0;
   uint32_t context_count = 0;
   uint64_t indices = 0;
-  // What comes before each of WrittenProfiles::cuts.
+  // The numbers of contexts and values before each of WrittenProfiles::cuts.
   struct Before {
     uint32_t contexts;
     uint64_t values;
@@ -26,15 +26,15 @@ struct ValueBlock {
 
 struct WrittenProfiles {
   std::vector<ValueBlock> blocks;      // of each profile
-  std::vector<uint32_t> cuts;          // ids of contexts, rising, which part the contexts into ranges
-  std::vector<uint64_t> value_counts;  // of each range, which are one more than cuts
-  uint64_t end = 0;                    // of the last one's in the file
+  std::vector<uint32_t> cuts;          // ascending context identifiers that divide the contexts into ranges
+  std::vector<uint64_t> value_counts;  // of each range; one more than cuts
+  uint64_t end = 0;                    // offset of the end of the last block in the file
   std::unique_ptr<LexAware> lex_aware;
 };
 
 // Statistics over profiles.
 struct WrittenContexts {
-  std::vector<Summary> summaries;  // as Database::summaries, where that has none
+  std::vector<Summary> summaries;  // for Database::summaries, if that is empty
   std::vector<Summary> global;     // of the global context, by metric
 };
 
