@@ -21,7 +21,7 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-// For code of which not even the function's start is known.
+// Returns the name for code whose function start is unknown.
 std::string unknown_in(const std::string& module) {
   return module.starts_with('[') ? module : "[" + module + "]";
 }
@@ -50,7 +50,8 @@ std::string warning(OpenFailure failure, const std::string& path, int error) {
   return {};
 }
 
-// Names for addresses that the debug information does not know, read when the first such address comes.
+// Names addresses that the debug information does not cover. Reads its sources when the first such address
+// occurs.
 class Fallback {
  public:
   Fallback(const ModuleFile& file, const std::string& module, FunctionTable& table)
@@ -61,7 +62,7 @@ class Fallback {
         symbols_(function_symbols(file)),
         starts_(frame_starts(file.elf())) {}
 
-  // With file and line where they are known.
+  // Returns the frame, with file and line if known.
   AttributedFrame frame(uint64_t address) {
     AttributedFrame frame;
     if (const auto place = go_ ? go_->find(address) : std::nullopt) {

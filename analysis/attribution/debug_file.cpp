@@ -24,7 +24,7 @@ std::vector<uint8_t> build_id_of_file(int fd) {
   return id;
 }
 
-// The checksum that .gnu_debuglink states: CRC-32 of the whole file, as zlib computes it.
+// Returns the checksum that .gnu_debuglink states: CRC-32 of the whole file, as zlib computes it.
 uint32_t crc32_of_file(int fd) {
   static const std::array<uint32_t, 256> kTable = [] {
     std::array<uint32_t, 256> table{};
@@ -46,7 +46,7 @@ uint32_t crc32_of_file(int fd) {
   return ~crc;
 }
 
-// Opens a candidate when it belongs to the module: by build-id where the module has one, else by checksum.
+// Opens a candidate if it belongs to the module: by build-id if the module has one, else by checksum.
 int open_matching(const fs::path& path, std::span<const uint8_t> build_id, uint32_t crc) {
   const int fd = RegularFile(path).release();
   if (fd < 0) return -1;
@@ -57,8 +57,8 @@ int open_matching(const fs::path& path, std::span<const uint8_t> build_id, uint3
   return -1;
 }
 
-// The supplementary file that several debug files share (dwz): its name stands in .gnu_debugaltlink. libdw
-// compares its build-id itself.
+// Opens the supplementary file that several debug files share (dwz); .gnu_debugaltlink has its name. libdw
+// compares its build-id.
 int open_supplementary(const char* debug_file, const char* link) {
   const fs::path path =
       fs::path(link).is_absolute() ? fs::path(link) : fs::path(debug_file).parent_path() / link;

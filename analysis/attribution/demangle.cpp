@@ -10,7 +10,7 @@
 namespace prof {
 namespace {
 
-// Rust's first mangling is Itanium's with "h" and 16 hexadecimal digits as the last name.
+// Rust's legacy mangling is Itanium's, with "h" and 16 hexadecimal digits as the last name.
 constexpr size_t kRustHashDigits = 16;
 constexpr std::string_view kRustHashPrefix = "::h";
 
@@ -24,7 +24,7 @@ bool strip_rust_hash(std::string& name) {
   return true;
 }
 
-// The text of the escape "$LT$" given without its dollars; empty where there is none of that name.
+// Returns the text of an escape such as "$LT$", given without its dollars; empty if there is no such escape.
 std::string rust_escape(std::string_view code) {
   constexpr std::pair<std::string_view, std::string_view> kEscapes[] = {
       {"SP", "@"}, {"BP", "*"}, {"RF", "&"}, {"LT", "<"}, {"GT", ">"}, {"LP", "("}, {"RP", ")"}, {"C", ","}};
@@ -42,7 +42,7 @@ std::string rust_escape(std::string_view code) {
 std::string unescape_rust(std::string_view in) {
   std::string out;
   for (size_t i = 0; i < in.size();) {
-    // A path element that begins with an escape got an underscore before it.
+    // A path element that begins with an escape has an underscore before it.
     const bool element_start = i == 0 || in.substr(0, i).ends_with("::");
     if (element_start && in.substr(i).starts_with("_$")) {
       ++i;

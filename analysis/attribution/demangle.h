@@ -1,12 +1,12 @@
 #pragma once
-// Linkage names to names as the source has them: C++ (Itanium ABI) and Rust.
+// Converts linkage names to names as in the source: C++ (Itanium ABI) and Rust.
 
 #include <string>
 #include <string_view>
 
 namespace prof {
 
-// The name itself where it is not mangled or cannot be demangled.
+// Returns the name unchanged if it is not mangled or cannot be demangled.
 std::string demangle(std::string_view name);
 
 }  // namespace prof

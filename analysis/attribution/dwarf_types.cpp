@@ -33,7 +33,7 @@ std::optional<int64_t> dwarf_number(Dwarf_Die die, unsigned name) {
   Dwarf_Sword value = 0;
   Dwarf_Word positive = 0;
   switch (dwarf_whatform(&attribute)) {
-    // Compilers write negative numbers in other forms; libdw would take 128 in one byte for -128.
+    // Compilers write negative numbers in other forms; libdw would read 128 in one byte as -128.
     case DW_FORM_data1:
     case DW_FORM_data2:
     case DW_FORM_data4:
@@ -46,7 +46,7 @@ std::optional<int64_t> dwarf_number(Dwarf_Die die, unsigned name) {
 }
 
 SourceLanguage source_language(Dwarf_Die die) {
-  // Of DWARF 6, which compilers use already and <dwarf.h> does not have.
+  // Constants of DWARF 6 that compilers already use and <dwarf.h> lacks.
   constexpr int kCpp17 = 0x2a, kCpp20 = 0x2b, kC17 = 0x2c, kFortran18 = 0x2d;
   Dwarf_Die unit;
   if (dwarf_diecu(&die, &unit, nullptr, nullptr) == nullptr) return SourceLanguage::Other;
@@ -92,7 +92,7 @@ bool is_of_rust_library(Dwarf_Die type) {
   if (count >= 3)
     if (const char* const name = dwarf_diename(&scopes[count - 2]); name != nullptr) root = name;
   const bool is_library = root == "core" || root == "alloc" || root == "std";
-  std::free(scopes);  // NOLINT(cppcoreguidelines-no-malloc): as libdw has it
+  std::free(scopes);  // NOLINT(cppcoreguidelines-no-malloc): allocated by libdw
   return is_library;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Types as DWARF has them: what a DIE refers to, how large it is, where members begin, how long arrays are.
-// For what reads types (type_layout.h, type_tree.h). The Dwarf that DIEs are from must be open.
+// Reads types from DWARF: the type that a DIE refers to, its size, offsets of members, bounds of arrays. Used
+// by type_layout.h and type_reader.h. The Dwarf that the DIEs are from must be open.
 
 #include <elfutils/libdw.h>
 
@@ -14,33 +14,33 @@
 
 namespace prof {
 
-// Debug information may be damaged, and its types go round in circles then.
+// In damaged debug information, types may refer to themselves.
 constexpr int kDeepestType = 32;
 
-// Of a variable, member, pointer or array; nothing where it has none ("void").
+// Returns the type of a variable, member, pointer or array; nullopt if it has none ("void").
 std::optional<Dwarf_Die> type_of(Dwarf_Die die);
 
-// 0: not known, or none.
+// Returns 0 if the size is unknown.
 uint64_t type_bytes(Dwarf_Die type);
 
-// Without typedef, const, volatile, _Atomic and restrict.
+// Removes typedef, const, volatile, _Atomic and restrict.
 Dwarf_Die peeled(Dwarf_Die type);
 
-// A constant attribute of the DIE; nothing where it has none, or one of another class.
+// Returns a constant attribute of the DIE; nullopt if it has none, or one of another class.
 std::optional<int64_t> dwarf_number(Dwarf_Die die, unsigned name);
 
-// Of the unit that it is in.
+// Returns the language of the unit that contains the DIE.
 SourceLanguage source_language(Dwarf_Die die);
 
 bool is_fortran(Dwarf_Die die);
 
-// Names that are reserved for the implementation: "_M_i", "__value".
+// True for names that are reserved for the implementation: "_M_i", "__value".
 bool is_reserved(std::string_view name);
 
-// A type of Rust's own libraries (core, alloc, std), whose members are of the implementation.
+// True for types of Rust's own libraries (core, alloc, std), whose members are implementation details.
 bool is_of_rust_library(Dwarf_Die type);
 
-// Where a member or base begins, in bytes; nothing for what has no fixed place: statics, virtual bases.
+// Returns the offset of a member or base, in bytes; nullopt if it is not fixed: statics, virtual bases.
 std::optional<uint64_t> member_offset(Dwarf_Die member, bool in_union);
 
 template <typename Visit>
@@ -59,16 +59,16 @@ struct ArrayDimension {
 };
 
 struct ArrayType {
-  std::vector<ArrayDimension> dimensions;  // as the source writes them
+  std::vector<ArrayDimension> dimensions;  // in the order of the source
   Dwarf_Die element;
   uint64_t element_bytes = 0;
   bool is_fortran = false;
 
   uint64_t count() const;
-  std::string index_text(uint64_t index) const;  // "[1][3]", "(4,2)" in Fortran
+  std::string index_text(uint64_t index) const;  // "[1][3]", or "(4,2)" in Fortran
 };
 
-// Nothing where a bound is only known at run time.
+// Returns nullopt if a bound is only known at run time.
 std::optional<ArrayType> array_of(Dwarf_Die type);
 
 }  // namespace prof

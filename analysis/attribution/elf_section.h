@@ -1,5 +1,5 @@
 #pragma once
-// A section of an ELF file by its name.
+// Finds a section of an ELF file by name.
 
 #include <libelf.h>
 
@@ -11,10 +11,10 @@ namespace prof {
 
 struct ElfSection {
   uint64_t address = 0;
-  std::span<const uint8_t> bytes;  // empty where there is none; they live as long as the Elf
+  std::span<const uint8_t> bytes;  // empty if there is no such section; valid as long as the Elf
 };
 
-// Decompressed where need be; empty if that fails.
+// Returns the section, decompressed if needed; empty if that fails.
 ElfSection find_section(Elf* elf, std::string_view name);
 
 }  // namespace prof

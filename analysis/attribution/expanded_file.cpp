@@ -35,7 +35,7 @@ class MappedBytes {
   MappedBytes& operator=(const MappedBytes&) = delete;
 
   std::span<const char> all() const { return {static_cast<const char*>(start_), size_}; }
-  // Returns nothing if the range is not within the file.
+  // Returns an empty span if the range is not within the file.
   std::span<const char> at(uint64_t offset, uint64_t bytes) const {
     if (offset > size_ || bytes > size_ - offset) return {};
     return all().subspan(offset, bytes);
@@ -87,7 +87,7 @@ bool write_all(int fd, std::span<const char> bytes, uint64_t offset) {
   return true;
 }
 
-// Writes piece by piece: what a section says of its size need not be true.
+// Writes piece by piece, because the size that a section states may be wrong.
 bool decompress(std::span<const char> from, uint64_t size, int to, uint64_t offset) {
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
                                                                           ZSTD_freeDStream);
@@ -101,7 +101,7 @@ bool decompress(std::span<const char> from, uint64_t size, int to, uint64_t offs
     const size_t read_before = input.pos;
     missing = ZSTD_decompressStream(stream.get(), &output, &input);
     if (ZSTD_isError(missing) || output.pos > size - done) return false;
-    if (output.pos == 0 && input.pos == read_before) return false;  // it ends in the middle
+    if (output.pos == 0 && input.pos == read_before) return false;  // truncated input
     if (!write_all(to, {buffer.data(), output.pos}, offset + done)) return false;
     done += output.pos;
   }

@@ -7,7 +7,7 @@
 namespace prof {
 
 uint32_t FunctionTable::file(std::string_view path) {
-  // "dir/../other/x.c" and "dir/./x.c" name the file that the user knows as the shorter path.
+  // "dir/../other/x.c" and "dir/./x.c" are reported as the shorter path.
   std::string normal = std::filesystem::path(path).lexically_normal().string();
   const auto [at, added] = files_.try_emplace(normal, static_cast<uint32_t>(out_.files.size()));
   if (added) out_.files.push_back(std::move(normal));

@@ -1,6 +1,5 @@
 #pragma once
-// Collects the files and functions of one module while its addresses are attributed; equal ones get one
-// entry.
+// Collects the files and functions of one module during attribution. Equal ones get one entry.
 
 #include <string>
 #include <string_view>
@@ -16,14 +15,14 @@ class FunctionTable {
 
   uint32_t file(std::string_view path);
 
-  // A function known to the debug information. The same linkage name defined at the same place is one
-  // function, whichever unit describes it.
+  // Adds a function that the debug information describes. The same linkage name defined at the same place is
+  // one function, in whichever unit it is described.
   uint32_t defined_function(std::string_view linkage_name, uint32_t file, uint32_t line);
 
-  // A function of which only the start is known to be its own.
+  // Adds a function that is identified by its start alone.
   uint32_t function_at(uint64_t offset, std::string_view name);
 
-  // Says that a copy of the function starts at offset; the lowest one counts.
+  // Records that a copy of the function starts at `offset`; the lowest offset counts.
   void starts_at(uint32_t function, uint64_t offset);
 
  private:

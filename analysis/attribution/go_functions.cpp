@@ -13,17 +13,17 @@ using Bytes = std::span<const uint8_t>;
 constexpr uint32_t kMagicOf118 = 0xfffffff0;
 constexpr uint32_t kMagicOf120 = 0xfffffff1;
 
-// The header: eight words behind the magic, two zeroes, the quantum and the size of a pointer.
+// The header: the magic, two zeros, the quantum and the pointer size, followed by eight words.
 enum HeaderWord { kCount, kFileCount, kText, kNames, kUnits, kFiles, kValues, kFunctions, kHeaderWords };
 constexpr uint64_t kHeaderBytes = 8 + 8 * kHeaderWords;
 
-// Of the list by which functions are found: where its code begins, and where its description is.
+// The list by which functions are found: the start of the code, and the location of its description.
 constexpr uint64_t kEntryBytes = 8;
 
-// In a function's description.
+// Offsets in a function's description.
 constexpr uint64_t kNameAt = 4, kFileValuesAt = 20, kLineValuesAt = 24, kUnitAt = 32, kStartLineAt = 36;
 
-// In Go's moduledata, by words.
+// Words of Go's moduledata.
 enum ModuleWord { kTable = 0, kEndOfCode = 21, kStartOfCode = 22, kModuleWords };
 
 constexpr uint32_t kNoFileOfUnit = UINT32_MAX;
@@ -42,7 +42,7 @@ std::string_view text_at(Bytes bytes, uint64_t at) {
   return {begin, strnlen(begin, bytes.size() - at)};
 }
 
-// A number of at most 32 bits in groups of seven, the lowest first.
+// Reads a number of at most 32 bits in groups of seven, the lowest first.
 std::optional<uint32_t> take_number(Bytes& bytes) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 35 && !bytes.empty(); shift += 7) {
@@ -54,7 +54,7 @@ std::optional<uint32_t> take_number(Bytes& bytes) {
   return std::nullopt;
 }
 
-// Since Go 1.26 the table does not say where the code is, but the runtime's description of the program does.
+// Since Go 1.26 the table does not state where the code is, but the runtime's moduledata does.
 std::optional<GoFunctions> read_with_module(const ElfSection& table, const ElfSection& module) {
   const auto word = [&](ModuleWord index) { return load<uint64_t>(module.bytes, uint64_t{index} * 8); };
   const std::optional<uint64_t> text = word(kStartOfCode);
@@ -110,7 +110,7 @@ std::optional<GoFunctions::Place> GoFunctions::find(uint64_t address) const {
   const auto field = [&](uint64_t where) { return load<uint32_t>(description, where); };
   const std::optional<uint32_t> name = field(kNameAt);
   const std::optional<uint32_t> unit = field(kUnitAt);
-  if (!name || !unit) return std::nullopt;  // the fields between are there as well
+  if (!name || !unit) return std::nullopt;  // then the fields between exist too
   const auto entry = static_cast<uint32_t>(entry_offset(low));
   Place place;
   place.start = text_ + entry;
@@ -125,11 +125,12 @@ std::optional<GoFunctions::Place> GoFunctions::find(uint64_t address) const {
   return place;
 }
 
-// Pairs of how the value changes and for how many instructions it then holds; the first is a change from -1.
+// Reads pairs: a change of the value, and the number of instructions for which the result holds. The first is
+// a change from -1.
 std::optional<int32_t> GoFunctions::value_at(uint32_t values, uint32_t entry, uint64_t offset) const {
   if (values == 0 || values >= values_.size()) return std::nullopt;
   Bytes rest = values_.subspan(values);
-  uint32_t value = UINT32_MAX;  // wraps as Go's own arithmetic does
+  uint32_t value = UINT32_MAX;  // wraps as in Go's own arithmetic
   uint64_t end = entry;
   for (bool first = true;; first = false) {
     const std::optional<uint32_t> change = take_number(rest);

@@ -1,6 +1,6 @@
 #pragma once
-// Names and lines of Go code from the table that Go's own runtime uses (.gopclntab), which `strip` and
-// `-ldflags=-s` leave: the layout of Go 1.18 and later. Nothing in the table is believed.
+// Names and lines of Go code from the table that Go's runtime uses (.gopclntab), which `strip` and
+// `-ldflags=-s` keep. Supports the layout of Go 1.18 and later. The table is untrusted.
 
 #include <libelf.h>
 
@@ -13,22 +13,22 @@ namespace prof {
 
 class GoFunctions {
  public:
-  // `text`: address of the code to which the table's offsets are relative; 0: as the table says. Nothing
-  // where the table is of another layout or does not say. `table` must outlive the object, little-endian, of
-  // 64-bit code.
+  // `text`: the address of the code that the table's offsets are relative to; 0: read it from the table.
+  // Returns nullopt if the table has another layout, or does not state the address. `table` must be
+  // little-endian and of 64-bit code, and must outlive the object.
   static std::optional<GoFunctions> read(std::span<const uint8_t> table, uint64_t text);
 
   struct Place {
     uint64_t start = 0;  // address of the function
     std::string_view name;
-    std::string_view file;  // of the address, inlined code included; empty: not known
+    std::string_view file;  // of the address, including inlined code; empty if unknown
     uint32_t line = 0;
     std::string_view definition_file;
     uint32_t definition_line = 0;  // Go 1.20 and later
   };
   std::optional<Place> find(uint64_t address) const;
 
-  // Behind the last function.
+  // Returns the offset past the last function.
   uint64_t end_offset() const { return entry_offset(count_); }
 
  private:
@@ -40,13 +40,13 @@ class GoFunctions {
 
   uint64_t text_ = 0;
   uint64_t count_ = 0;    // of functions
-  uint32_t quantum_ = 1;  // bytes of an instruction at least
+  uint32_t quantum_ = 1;  // smallest size of an instruction in bytes
   bool has_start_lines_ = false;
   Bytes names_, units_, files_, values_, functions_;
 };
 
-// Of a Go program; nothing where it is none, or where the table's place in memory is not known from the file
-// (position-independent programs that another linker than Go's own made).
+// Returns the table of a Go program. Returns nullopt for other programs, and if the file does not state the
+// table's address in memory (position-independent programs that were not linked by Go's own linker).
 std::optional<GoFunctions> go_functions(Elf* elf);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// Bytes, such as those of build ids, as hexadecimal digits.
+// Converts bytes, such as build-ids, to hexadecimal digits and back.
 
 #include <cstdint>
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace prof {
 
-// Small letters, two digits a byte.
+// Returns lower-case digits, two per byte.
 std::string hex(std::span<const uint8_t> bytes);
 
-// Empty where the text is anything but that; capitals are taken, too.
+// Returns an empty vector if the text is not hexadecimal. Accepts upper case too.
 std::vector<uint8_t> bytes_of_hex(std::string_view text);
 
 }  // namespace prof

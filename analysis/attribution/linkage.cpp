@@ -1,4 +1,4 @@
-// Linkage stubs and the table of function starts: what a fully stripped file still says about its code.
+// Linkage stubs and the table of function starts: what a fully stripped file still has about its code.
 
 #include <elf.h>
 
@@ -23,7 +23,7 @@ std::optional<T> load(std::span<const uint8_t> bytes, size_t offset) {
 
 struct Relocated {
   std::unordered_map<uint64_t, std::string> by_slot;  // function name by the slot's address
-  std::vector<std::string> plt_order;                 // as .rela.plt lists them
+  std::vector<std::string> plt_order;                 // in the order of .rela.plt
 };
 
 Relocated read_relocations(Elf* elf) {
@@ -58,7 +58,7 @@ Relocated read_relocations(Elf* elf) {
   return out;
 }
 
-// The slot that a stub jumps through: jmp *disp32(%rip), after an endbr64 or a bnd prefix.
+// Returns the slot that a stub jumps through: jmp *disp32(%rip), after an endbr64 or a bnd prefix.
 std::optional<uint64_t> slot_of(std::span<const uint8_t> stub, uint64_t address) {
   constexpr size_t kJumpBytes = 6;
   for (size_t i = 0; i + kJumpBytes <= stub.size(); ++i) {
@@ -71,7 +71,7 @@ std::optional<uint64_t> slot_of(std::span<const uint8_t> stub, uint64_t address)
 
 void add_stubs(std::span<const uint8_t> code, const GElf_Shdr& header, bool lazy_plt,
                const Relocated& relocated, std::vector<NamedRange>& out) {
-  // .plt.got of some linkers states no entry size; its entries are as long as an aligned jump.
+  // Some linkers state no entry size for .plt.got; its entries have the size of an aligned jump.
   const size_t size = header.sh_entsize >= 8 ? header.sh_entsize : 8;
   for (size_t offset = 0; offset + size <= code.size(); offset += size) {
     const uint64_t address = header.sh_addr + offset;
@@ -81,7 +81,7 @@ void add_stubs(std::span<const uint8_t> code, const GElf_Shdr& header, bool lazy
     if (found != relocated.by_slot.end()) {
       name = found->second;
     } else if (lazy_plt && offset >= size && offset / size - 1 < relocated.plt_order.size()) {
-      // With .plt.sec the entries of .plt only push their number, in the order of .rela.plt.
+      // With .plt.sec, the entries of .plt only push their number, in the order of .rela.plt.
       name = relocated.plt_order[offset / size - 1];
     }
     out.push_back({address, address + size, name.empty() ? "@plt" : name + "@plt"});
@@ -92,7 +92,7 @@ void add_stubs(std::span<const uint8_t> code, const GElf_Shdr& header, bool lazy
 
 constexpr uint8_t kTableVersion = 1;
 constexpr uint8_t kUdata4 = 0x03;
-constexpr uint8_t kDatarelSdata4 = 0x3b;  // the one encoding of the table that linkers write
+constexpr uint8_t kDatarelSdata4 = 0x3b;  // the only encoding of the table that linkers write
 constexpr size_t kEntryBytes = 8;
 
 size_t encoded_pointer_bytes(uint8_t encoding) {

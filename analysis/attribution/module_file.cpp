@@ -25,12 +25,13 @@ const Dwfl_Callbacks kCallbacks = {
     .debuginfo_path = nullptr,
 };
 
-// The kernel maps the vDSO as whole ELF file: up to the end of its section headers.
+// The kernel maps the vDSO as a whole ELF file, up to the end of its section headers.
 size_t vdso_bytes(const Elf64_Ehdr& header) {
   return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
 }
 
-// A descriptor of this machine's vDSO, copied to memory that can be opened as a file; -1 without one.
+// Returns a descriptor of this machine's vDSO, copied to memory that can be opened as a file; -1 if there is
+// none.
 int open_own_vdso() {
   const unsigned long start = getauxval(AT_SYSINFO_EHDR);
   if (start == 0) return -1;
@@ -48,7 +49,7 @@ int open_own_vdso() {
 int open_module(const std::string& path) {
   if (path == "[vdso]") return open_own_vdso();
   RegularFile file(path);
-  // What was there when it was loaded was a file.
+  // What the process loaded was a file, so anything else there now counts as missing.
   if (!file.is_open()) errno = file.error() == EINVAL ? ENOENT : file.error();
   return file.release();
 }
@@ -76,7 +77,7 @@ bool ModuleFile::begin() {
   if (opened < 0) return false;
   const int fd = expand_sections(opened);
   dwfl_.reset(dwfl_begin(&kCallbacks));
-  // Base 0 on top of the file's own addresses: the module's addresses are those that the file states.
+  // Base 0, so that the module's addresses are those that the file states.
   module_ = dwfl_report_elf(dwfl_.get(), path_.c_str(), path_.c_str(), fd, 0, true);
   if (module_ == nullptr) {
     close(fd);

@@ -1,6 +1,5 @@
 #pragma once
-// An ELF file on this machine, opened for attribution with whatever separate debug information belongs to it.
-// Not for use by several threads at once.
+// Opens an ELF file on this machine for attribution, with its separate debug information. Not thread-safe.
 
 #include <elfutils/libdwfl.h>
 
@@ -14,10 +13,10 @@ namespace prof {
 enum class OpenFailure : uint8_t {
   None,
   Missing,     // no file at that path
-  Unreadable,  // open_error() says why
+  Unreadable,  // open_error() has the reason
   NotElf,      // libdw cannot read it
   Changed,     // its build-id is not the measured one
-  Another,     // without a build-id: its size is not that of the measured one
+  Another,     // it has no build-id, and not the measured size
   ForeignVdso  // the vDSO of another kernel
 };
 
@@ -27,20 +26,22 @@ class ModuleFile {
   OpenFailure open(const ModuleIdentity& module, const AttributionOptions& options);
 
   int open_error() const { return open_error_; }  // an errno
-  // True where nothing but the time of its last change tells whether the file is the measured one, and that
-  // is after the run began.
+  // True if the module has no build-id and the file was modified after the run began, so only its
+  // modification time suggests that it may differ.
   bool may_have_changed() const { return may_have_changed_; }
-  // True for a file without a build-id that has the size of the measured one, but is another: a copy of it,
-  // or what the path leads to outside of the program's container.
+  // True if the module has no build-id and the file has the measured size, but is another file: a copy, or
+  // what the path refers to outside of the program's container.
   bool may_be_another() const { return may_be_another_; }
 
   Dwfl_Module* module() const { return module_; }
   Elf* elf() const;  // the module's own file, not its debug file
 
-  // The debug information; bias is what to add to its addresses to get the module's. nullptr without any.
+  // Returns the debug information; nullptr if there is none. Adding `bias` to its addresses gives the
+  // module's.
   Dwarf* dwarf(uint64_t& bias) const;
 
-  // Forgets everything that libdw has cached and starts afresh. What elf() and dwarf() gave is invalid.
+  // Discards everything that libdw has cached and opens the file again. Results of elf() and dwarf() become
+  // invalid.
   bool reopen();
 
  private:

@@ -8,8 +8,9 @@ namespace {
 
 constexpr std::string_view kFolded = "[prof]";
 
-// What programs call has the C name of what it stands for, or is an operator. What it calls in turn is C++,
-// of our own C names, of Zydis, or in a stripped library without any name.
+// True for functions that programs call: they have the C name of the function that they replace, or are
+// operators. Internal functions are C++, have C names of prof, belong to Zydis, or are unnamed in a stripped
+// library.
 bool is_in_front(std::string_view function) {
   const std::string_view name = function.substr(0, function.find('('));
   return name.find("::") == std::string_view::npos && name.find("+0x") == std::string_view::npos &&

@@ -18,9 +18,9 @@ namespace prof {
 namespace {
 
 constexpr uint64_t kNanoseconds = 1'000'000'000;
-// A map is held in memory, and the measured program chooses its size.
+// A map is held in memory, and the measured program determines its size.
 constexpr int64_t kMaxMapBytes = int64_t{256} << 20;
-// The clock of file times lags behind the one of processes by up to a tick.
+// The clock of file times lags up to a tick behind that of processes.
 constexpr uint64_t kClockLag = kNanoseconds / 10;
 
 struct Close {
@@ -28,7 +28,7 @@ struct Close {
 };
 using File = std::unique_ptr<std::FILE, Close>;
 
-// Why a map is not believed; empty where it is.
+// Returns why a map is rejected; empty if it is accepted.
 std::string doubt(const struct stat& status, const PerfMap& map) {
   if (status.st_size > kMaxMapBytes) return "larger than 256 MiB";
   if (status.st_uid != map.user && status.st_uid != 0) return "belongs to another user";
@@ -37,7 +37,7 @@ std::string doubt(const struct stat& status, const PerfMap& map) {
   return modified + kClockLag < map.process_start_ns ? "older than the process" : "";
 }
 
-// A copy, which ends where the member does.
+// Returns a copy, which ends where the member ends.
 File open_member(const StoredFile& member) {
   const std::optional<std::string> text = contents_of(member);
   File file(text ? std::tmpfile() : nullptr);
@@ -47,7 +47,7 @@ File open_member(const StoredFile& member) {
 }
 
 File open_map(const PerfMap& map, std::vector<std::string>& warnings) {
-  // Whoever added it to the container believed it.
+  // It was checked when it was added to the container.
   if (const std::optional<StoredFile> stored = find_stored(map.path); stored && stored->is_member())
     return open_member(*stored);
   RegularFile file(map.path, O_RDONLY | O_NOFOLLOW);
@@ -64,7 +64,7 @@ struct MappedCode {
   std::string name;
 };
 
-// A hexadecimal number and the blank behind it. Java writes numbers with 0x.
+// Reads a hexadecimal number and the blank after it. Java writes numbers with 0x.
 bool take_number(std::string_view& line, uint64_t& number) {
   if (line.starts_with("0x") || line.starts_with("0X")) line.remove_prefix(2);
   const char* const end = line.data() + line.size();
@@ -82,7 +82,7 @@ bool parse_line(std::string_view line, MappedCode& code) {
   return !code.name.empty() && code.end > code.start;
 }
 
-// Compilers reuse memory: of the lines that cover an address the last written is the one in force at the end.
+// Compilers reuse memory. If several lines cover an address, the last one is valid at the end.
 std::vector<MappedCode> read_map(const PerfMap& map, std::vector<std::string>& warnings) {
   std::vector<MappedCode> codes;
   const File file = open_map(map, warnings);

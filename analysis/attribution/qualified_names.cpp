@@ -15,7 +15,7 @@ bool nests_names(Dwarf_Die& unit) {
          dwarf_srclang(&unit) == DW_LANG_D;
 }
 
-// Of the types without a name, those that can be called.
+// True if an unnamed type can be called.
 bool is_lambda(Dwarf_Die& type) {
   Dwarf_Die child;
   if (dwarf_child(&type, &child) != 0) return false;

@@ -1,6 +1,6 @@
 #pragma once
-// Names of functions for which the debug information has no linkage name, which are those of internal linkage
-// (static, in unnamed namespaces, lambdas): built from the scopes around their declaration.
+// Names functions without a linkage name in the debug information, that is, those of internal linkage
+// (static, in unnamed namespaces, lambdas), by the scopes around their declaration.
 
 #include <elfutils/libdw.h>
 
@@ -11,12 +11,12 @@ namespace prof {
 
 class QualifiedNames {
  public:
-  // "space::Class::function", without parameters; "main::{lambda}::operator()". `declaration`: the DIE that
-  // stands in its scope. Just the function's own name in languages whose names are not nested; "<unnamed>"
-  // when it has none.
+  // Returns "space::Class::function", without parameters; "main::{lambda}::operator()". `declaration`: the
+  // DIE inside its scope. In languages without nested names, returns only the function's own name;
+  // "<unnamed>" if it has none.
   std::string name(Dwarf_Die declaration);
 
-  // Before the Dwarf that the DIEs are from is closed.
+  // Must be called before the Dwarf that the DIEs are from is closed.
   void clear() { units_.clear(); }
 
  private:

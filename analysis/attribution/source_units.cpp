@@ -12,8 +12,8 @@
 namespace prof {
 namespace {
 
-// libdw keeps every line table that it decoded (about 100 bytes a row with its sorting); beyond this many
-// rows the file is reopened, which bounds them to about 200 MB.
+// libdw keeps every decoded line table (about 100 bytes per row with its sorting). Beyond this many rows the
+// file is reopened, which limits them to about 200 MB.
 constexpr size_t kMaxHeldLineRows = 2'000'000;
 
 uint64_t lowest_code_address(Elf* elf) {
@@ -39,19 +39,19 @@ struct Scope {
 };
 
 struct Queried {
-  uint64_t address;  // as the DWARF states it
+  uint64_t address;  // as in the DWARF
   uint32_t index;    // in the caller's list
   uint32_t scope = kNoScope;
 };
 
-// One unit of which some addresses are asked for.
+// Reads one unit that covers some of the requested addresses.
 class UnitReader {
  public:
   // `unit` has the line table; `contents` describes the functions (the same DIE, or the one in the .dwo
   // file).
   UnitReader(Dwarf_Die unit, Dwarf_Die contents, uint64_t bias, FunctionTable& table, QualifiedNames& names);
 
-  // `queried` in ascending order.
+  // `queried` must be ascending.
   void attribute(std::span<Queried> queried, SourceChains& out);
 
   size_t line_rows() const { return line_count_; }
@@ -72,13 +72,13 @@ class UnitReader {
   uint64_t bias_;
   FunctionTable& table_;
   QualifiedNames& names_;
-  std::filesystem::path folder_;  // where the unit was compiled, when that is known and not mapped away
+  std::filesystem::path folder_;  // where the unit was compiled, if known and not mapped away
   std::span<Queried> queried_;
   std::vector<Scope> scopes_;
   Dwarf_Lines* lines_ = nullptr;
   size_t line_count_ = 0;
   Dwarf_Files* call_files_ = nullptr;
-  std::unordered_map<const char*, uint32_t> files_;      // libdw gives one pointer per file of a unit
+  std::unordered_map<const char*, uint32_t> files_;      // libdw returns one pointer per file of a unit
   std::unordered_map<const void*, uint32_t> functions_;  // by the address of the defining DIE
 };
 
@@ -116,7 +116,8 @@ bool UnitReader::touches(Dwarf_Die& die) const {
 uint32_t UnitReader::interned_file(const char* path) {
   if (path == nullptr || std::string_view(path) == "???") return kNoFile;  // libdw's name for "no file"
   const auto [at, added] = files_.try_emplace(path, 0);
-  // Of folders that were named relative to where the compiler ran, libdw does not always say where that was.
+  // For folders that are relative to the compiler's working directory, libdw does not always provide that
+  // directory.
   if (added) at->second = table_.file(path[0] == '/' ? path : (folder_ / path).string());
   return at->second;
 }
@@ -129,7 +130,7 @@ uint32_t UnitReader::call_file(Dwarf_Die& die) {
                                 : interned_file(dwarf_filesrc(call_files_, index, nullptr, nullptr));
 }
 
-// The DIE at the end of a chain of references.
+// Returns the DIE at the end of a chain of references.
 Dwarf_Die follow(Dwarf_Die die, unsigned reference) {
   Dwarf_Attribute attribute;
   Dwarf_Die target;
@@ -144,14 +145,15 @@ std::string name_of(Dwarf_Die& origin, QualifiedNames& names) {
   Dwarf_Attribute attribute;
   for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name}) {
     const char* const name = dwarf_formstring(dwarf_attr_integrate(&origin, kind, &attribute));
-    // Rust's second mangling spells out every crate's hash; the scopes in the debug information read better.
+    // Rust's second mangling includes every crate's hash; the scopes in the debug information are more
+    // readable.
     if (name != nullptr && !std::string_view(name).starts_with("_R")) return name;
   }
   return names.name(follow(origin, DW_AT_specification));
 }
 
 uint32_t UnitReader::function_of(Dwarf_Die& die, bool inlined) {
-  Dwarf_Die origin = follow(die, DW_AT_abstract_origin);  // which all instances of a function share
+  Dwarf_Die origin = follow(die, DW_AT_abstract_origin);  // shared by all instances of a function
   const auto [at, added] = functions_.try_emplace(origin.addr, 0);
   if (added) {
     int line = 0;
@@ -204,7 +206,7 @@ void UnitReader::visit(Dwarf_Die& die, uint32_t scope, bool everything) {
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
     case DW_TAG_with_stmt: {
-      // A block without addresses of its own may still hold inlined code.
+      // A block without addresses of its own may still contain inlined code.
       const bool placed = dwarf_hasattr(&die, DW_AT_ranges) != 0 || dwarf_hasattr(&die, DW_AT_low_pc) != 0;
       if (everything || !placed || touches(die)) visit_children(die, scope, everything);
       break;
@@ -240,7 +242,7 @@ AttributedFrame UnitReader::place_of(uint64_t address) {
     return at;
   };
   size_t low = 0;
-  size_t high = line_count_;  // rows before low begin at or below the address, rows from high on above it
+  size_t high = line_count_;  // rows before low are at or below the address, rows from high on above it
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (row_address(middle) <= address) {
@@ -249,7 +251,7 @@ AttributedFrame UnitReader::place_of(uint64_t address) {
       high = middle;
     }
   }
-  // Line 0 marks instructions of no particular line; the line before them is the best answer there is.
+  // Line 0 marks instructions that belong to no particular line; the previous line is the best approximation.
   for (size_t i = low; i-- > 0;) {
     bool end = false;
     int line = 0;
@@ -278,7 +280,7 @@ void UnitReader::attribute(std::span<Queried> queried, SourceChains& out) {
   queried_ = queried;
   visit_children(contents_, kNoScope, false);
 
-  // Some compilers put functions inside types or other functions, where looking for them costs much more.
+  // Some compilers put functions inside types or other functions, where the search takes much longer.
   std::vector<Queried> unclaimed;
   std::ranges::copy_if(queried, std::back_inserter(unclaimed),
                        [](const Queried& query) { return query.scope == kNoScope; });
@@ -301,7 +303,7 @@ struct UnitQuery {
   Queried query;
 };
 
-// The addresses that fall into units, a unit's together and ascending.
+// Returns the addresses that lie in units, grouped by unit and ascending.
 std::vector<UnitQuery> by_unit(const UnitIndex& index, std::span<const uint64_t> addresses, uint64_t bias) {
   std::vector<UnitQuery> queries;
   for (uint32_t i = 0; i < addresses.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// The DWARF side of attribution: which compilation unit covers an address, which functions the compiler
-// inlined there, and the line. A unit is read only when an address falls into it.
+// Attribution by DWARF: finds the compilation unit that covers an address, the functions that the compiler
+// inlined there, and the line. A unit is read only if an address lies in it.
 
 #include <vector>
 
@@ -10,13 +10,14 @@
 namespace prof {
 
 struct SourceChains {
-  // chains[i] of addresses[i], outermost first. Empty: no function there is known to the debug information.
+  // chains[i] of addresses[i], outermost first. Empty if the debug information has no function there.
   std::vector<std::vector<AttributedFrame>> chains;
-  // For addresses without a chain: the line alone, which assembly code has. line 0: not known.
+  // For addresses without a chain: the line alone, which assembly code has. line 0: unknown.
   std::vector<AttributedFrame> lines;
 };
 
-// Reopens `file` now and then to bound the memory that libdw holds. Empty vectors when there is no DWARF.
+// Occasionally reopens `file`, to limit the memory that libdw holds. Returns empty vectors if there is no
+// DWARF.
 SourceChains attribute_by_dwarf(ModuleFile& file, std::span<const uint64_t> addresses, FunctionTable& table);
 
 }  // namespace prof

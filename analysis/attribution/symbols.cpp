@@ -10,12 +10,12 @@ namespace {
 
 struct Symbol {
   uint64_t start;
-  uint64_t end;  // == start when the symbol states no size
+  uint64_t end;  // == start if the symbol states no size
   std::string_view name;
-  int rank;  // lower is the better name
+  int rank;  // lower is better
 };
 
-// How good a name is for users; symbols of the same address keep the lowest.
+// Returns how good a name is for users; of the symbols at one address, the lowest rank is kept.
 int rank_of(std::string_view name, int binding) {
   const size_t first_letter = name.find_first_not_of('_');
   const bool mangled = name.starts_with("_Z") || name.starts_with("_R");
@@ -100,7 +100,7 @@ NamedRanges function_symbols(const ModuleFile& file) {
     for (; next < symbols.size() && symbols[next].start == symbols[i].start; ++next) {
       end = std::max(end, symbols[next].end);
     }
-    // A symbol without a size (assembly) reaches to the next one.
+    // A symbol without a size (assembly) extends to the next one.
     if (end == symbols[i].start) end = next < symbols.size() ? symbols[next].start : UINT64_MAX;
     ranges.push_back({symbols[i].start, end, std::string(symbols[i].name)});
     i = next;

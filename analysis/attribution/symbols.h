@@ -1,6 +1,6 @@
 #pragma once
-// Names of functions and variables without debug information: symbols (.symtab, .dynsym, the compressed
-// .gnu_debugdata of Fedora), linkage stubs, and the function boundaries that .eh_frame_hdr lists.
+// Names functions and variables without debug information, from symbols (.symtab, .dynsym, Fedora's
+// compressed .gnu_debugdata), linkage stubs, and the function boundaries in .eh_frame_hdr.
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ struct NamedRange {
   std::string name;  // not demangled
 };
 
-// Sorted by start, without overlaps that matter to lookups.
+// Sorted by start, without overlaps that affect lookups.
 class NamedRanges {
  public:
   explicit NamedRanges(std::vector<NamedRange> ranges);
@@ -26,18 +26,18 @@ class NamedRanges {
   std::vector<NamedRange> ranges_;
 };
 
-// Functions in the symbol tables. Of several names for one function it keeps the one for users: fewest
-// leading underscores, then global before weak before local, then shortest.
+// Returns the functions in the symbol tables. If a function has several names, keeps the best one for users:
+// fewest leading underscores, then global before weak before local, then shortest.
 NamedRanges function_symbols(const ModuleFile& file);
 
-// Variables in the symbol tables, thread-local ones left out; in any order.
+// Returns the variables in the symbol tables, without thread-local ones, in any order.
 std::vector<NamedRange> object_symbols(const ModuleFile& file);
 
-// Linkage stubs as "foo@plt".
+// Returns linkage stubs, named "foo@plt".
 NamedRanges linkage_stubs(Elf* elf);
 
-// Starts of all functions with call frame information, ascending. Read through the program headers, which
-// even `strip --strip-section-headers` leaves.
+// Returns the starts of all functions with call frame information, ascending. Reads them through the program
+// headers, which even `strip --strip-section-headers` keeps.
 std::vector<uint64_t> frame_starts(Elf* elf);
 
 }  // namespace prof

@@ -9,7 +9,7 @@
 namespace prof {
 namespace {
 
-// What the innermost name on the way to a part stands for.
+// The innermost named member or element on the way to a part.
 struct Named {
   std::string path;
   Dwarf_Die type;
@@ -46,7 +46,7 @@ class Collector {
     return offset < to_ && (offset >= from_ ? bytes > 0 : bytes > from_ - offset);
   }
 
-  // What is all of an atomic<T> is an atomic<T> to its users.
+  // A part that is all of an atomic<T> gets that type, as users know it.
   void add(Dwarf_Die type, const Named& named, uint64_t offset) {
     const uint64_t bytes = type_bytes(type);
     if (!touches(offset, bytes)) return;
@@ -54,7 +54,7 @@ class Collector {
     parts_.push_back({named.path, name, offset, bytes, named.line});
   }
 
-  // False where the type has no members, and so is a part itself.
+  // Returns false if the type has no members, so that it is itself a part.
   bool collect_members(Dwarf_Die type, const Named& named, uint64_t base, int depth) {
     Dwarf_Die parent = type;
     const bool is_union = dwarf_tag(&parent) == DW_TAG_union_type;
@@ -132,7 +132,7 @@ std::string name_within(Dwarf_Die type, int depth) {
     case DW_TAG_atomic_type:
       return "_Atomic " + referred_name(type, depth);
     case DW_TAG_pointer_type:
-      // Rust's have names of their own.
+      // Rust's pointer types have names.
       return name != nullptr ? name : referred_name(type, depth) + "*";
     case DW_TAG_reference_type:
       return referred_name(type, depth) + "&";

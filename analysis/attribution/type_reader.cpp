@@ -12,10 +12,10 @@
 namespace prof {
 namespace {
 
-constexpr uint64_t kLargestVector = 64;   // of AVX-512, bytes
-constexpr uint64_t kLargestNatural = 16;  // alignment of a number on x86-64: long double, __int128
+constexpr uint64_t kLargestVector = 64;   // of AVX-512, in bytes
+constexpr uint64_t kLargestNatural = 16;  // largest alignment of a number on x86-64: long double, __int128
 
-// libdw gives up (aborts) over a declaration's file in a unit without a table of files.
+// libdw aborts when it reads a declaration's file in a unit without a file table.
 std::string declared_in(Dwarf_Die die) {
   Dwarf_Die unit;
   Dwarf_Files* files = nullptr;
@@ -40,8 +40,8 @@ bool is_bit_field(Dwarf_Die member) {
   return dwarf_hasattr(&member, DW_AT_data_bit_offset) || dwarf_hasattr(&member, DW_AT_bit_size);
 }
 
-// The bits of a record that a bit field has, from its first on; DWARF 4 of GCC counts from the most
-// significant bit of the storage.
+// Returns the bits that a bit field occupies, from the record's first bit on. GCC's DWARF 4 counts from the
+// most significant bit of the storage.
 std::pair<uint64_t, uint64_t> bits_of(Dwarf_Die member, uint64_t storage_bytes) {
   const auto size = static_cast<uint64_t>(dwarf_number(member, DW_AT_bit_size).value_or(0));
   if (const auto from = dwarf_number(member, DW_AT_data_bit_offset))
@@ -73,7 +73,7 @@ class Reader {
   }
 
  private:
-  // Damaged types contain themselves.
+  // In damaged debug information, types contain themselves.
   static constexpr size_t kReading = SIZE_MAX;
 
   size_t read_bare(Dwarf_Die type, int depth) {
@@ -91,7 +91,7 @@ class Reader {
     }
   }
 
-  // Of a typedef that asks for more than its type has: a type of its own.
+  // Returns a new type for a typedef that requests more alignment than its type has.
   size_t with_alignment(size_t type, uint64_t asked) {
     if (asked <= whole_alignment(type)) return type;
     DataType made = types_[type];
@@ -114,7 +114,8 @@ class Reader {
     Dwarf_Die bare = peeled(type);
     const int64_t encoding = dwarf_number(bare, DW_AT_encoding).value_or(0);
     if (encoding == DW_ATE_complex_float) made.alignment = std::max<uint64_t>(made.alignment / 2, 1);
-    // Has no size in the debug information, but by the C++ ABI (2.3): a number, with a pointer for functions.
+    // The debug information has no size for it. By the C++ ABI (2.3) it is a number, plus a pointer for
+    // functions.
     if (dwarf_tag(&bare) == DW_TAG_ptr_to_member_type) {
       std::optional<Dwarf_Die> target = type_of(bare);
       made.bytes = target && dwarf_tag(&*target) == DW_TAG_subroutine_type ? 16 : 8;
@@ -151,7 +152,7 @@ class Reader {
     const size_t at = begin(type, dwarf_tag(&die) == DW_TAG_class_type ? "class " : "struct ");
     std::vector<TypeMember> members;
     bool is_known = true;
-    uint64_t bits_end = UINT64_MAX;  // of bit fields in a row
+    uint64_t bits_end = UINT64_MAX;  // end of the current run of bit fields
     for_each_child(type, [&](Dwarf_Die child) {
       const int tag = dwarf_tag(&child);
       if (tag != DW_TAG_member && tag != DW_TAG_inheritance) return;
@@ -201,7 +202,7 @@ class Reader {
     types_[members.back().type].bytes = (end + 7) / 8 - members.back().offset;
   }
 
-  // Not looked into, but its members say how it is aligned.
+  // Does not descend into the union, but computes its alignment from its members.
   size_t read_union(Dwarf_Die type, int depth) {
     const size_t at = begin(type, "union ");
     uint64_t alignment = types_[at].alignment;

@@ -1,5 +1,5 @@
 #pragma once
-// Types of debug information as type trees.
+// Reads type trees from debug information.
 
 #include <elfutils/libdw.h>
 
@@ -9,9 +9,9 @@
 
 namespace prof {
 
-constexpr size_t kMostTypes = 4096;  // of a tree; what is beyond is not looked into
+constexpr size_t kMostTypes = 4096;  // per tree; types beyond are treated as plain
 
-// Nothing for other languages than C and C++, and for types without a size. The Dwarf must be open.
+// Returns nullopt for languages other than C and C++, and for types without a size. The Dwarf must be open.
 std::optional<TypeTree> read_type_tree(Dwarf_Die type);
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #pragma once
-// Which compilation unit of a DWARF file covers an address. Built from the units' own ranges, as many
-// compilers write no .debug_aranges.
+// Finds the compilation unit of a DWARF file that covers an address. Built from the units' own ranges,
+// because many compilers write no .debug_aranges.
 
 #include <elfutils/libdw.h>
 
@@ -11,10 +11,10 @@ namespace prof {
 
 class UnitIndex {
  public:
-  // Ranges that begin below lowest_code belong to code that the linker dropped.
+  // Ranges that start below lowest_code belong to code that the linker removed.
   UnitIndex(Dwarf* dwarf, uint64_t lowest_code);
 
-  // Offset of the unit's DIE for dwarf_offdie(), or kNoUnit. `address` as the DWARF states it.
+  // Returns the offset of the unit's DIE for dwarf_offdie(), or kNoUnit. `address`: as in the DWARF.
   static constexpr Dwarf_Off kNoUnit = UINT64_MAX;
   Dwarf_Off find(uint64_t address) const;
 

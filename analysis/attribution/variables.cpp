@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kDeepestScope = 64;
 
-// The place of a variable that has one: nothing for thread-local ones and those in registers or on the stack.
+// Returns the address of a variable; nullopt for thread-local ones and those in registers or on the stack.
 std::optional<uint64_t> static_address(Dwarf_Die die) {
   Dwarf_Attribute location;
   Dwarf_Op* operations = nullptr;
@@ -84,13 +84,13 @@ bool is_scope(int tag) {
 struct Variables::Unit {
   uint64_t bias;
   SourceLanguage language;
-  bool has_files;  // libdw gives up (aborts) over a declaration's file in a unit without a table of files
+  bool has_files;  // libdw aborts when it reads a declaration's file in a unit without a file table
   std::unordered_map<const void*, std::string> scopes;  // of declarations, by the address of their DIE
 };
 
 namespace {
 
-// What a definition outside of its scope says that it defines.
+// Returns the declaration that an out-of-scope definition refers to.
 const void* specification(Dwarf_Die die) {
   Dwarf_Attribute attribute;
   Dwarf_Die declaration;
@@ -160,7 +160,7 @@ void Variables::read_variable(Dwarf_Die die, const std::string& scope, Unit& uni
   entries_.push_back(std::move(entry));
 }
 
-// For what has no debug information, and for sizes that it does not state.
+// Adds variables without debug information, and sizes that it does not state.
 void Variables::add_symbols(const ModuleFile& file) {
   for (const NamedRange& range : object_symbols(file)) {
     Entry entry;
@@ -172,8 +172,8 @@ void Variables::add_symbols(const ModuleFile& file) {
   }
 }
 
-// At one address the one with a type comes first, with the size and the scopes that the symbol may know
-// better.
+// Merges entries of one address: keeps the one with a type, and takes the size and the scoped name from the
+// symbol if they are better.
 void Variables::sort() {
   std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return std::tuple(a.variable.address, !a.type, b.variable.bytes) <

@@ -1,7 +1,7 @@
 #pragma once
-// The variables of a module that have a fixed place, global and static ones: which one an address belongs to,
-// and which field or element. From the debug information, else from the symbols, which know names and sizes
-// alone.
+// The variables of a module that have a fixed address, global and static ones. Finds the variable at an
+// address, and the field or element. Reads the debug information; without it the symbols, which only have
+// names and sizes.
 
 #include <optional>
 #include <string>
@@ -15,26 +15,27 @@ namespace prof {
 
 struct Variable {
   std::string name;      // with its scopes: "net::stats", "serve()::requests"
-  uint64_t address = 0;  // as the ELF file states it
+  uint64_t address = 0;  // as in the ELF file
   uint64_t bytes = 0;
-  std::string type;  // empty: known by its symbol alone
-  std::string file;  // where it is declared; empty: not known
+  std::string type;  // empty if known by its symbol alone
+  std::string file;  // where it is declared; empty if unknown
   uint32_t line = 0;
-  SourceLanguage language = SourceLanguage::Other;  // Other: known by its symbol alone
+  SourceLanguage language = SourceLanguage::Other;  // Other if known by its symbol alone
 };
 
 class Variables {
  public:
-  // Reads all. `file` must outlive the object, and not be reopened.
+  // Reads all variables. `file` must outlive the object, and must not be reopened.
   explicit Variables(const ModuleFile& file);
 
-  // nullptr: no variable is there.
+  // Returns nullptr if there is no variable.
   const Variable* find(uint64_t address) const;
 
-  // Its innermost parts in [from, to), bytes from its begin; the whole where it has no type.
+  // Returns the innermost parts of the variable in [from, to), in bytes from its start; the whole variable if
+  // its type is unknown.
   std::vector<DataPart> parts(const Variable& variable, uint64_t from, uint64_t to) const;
 
-  // What its type is made of; nothing where it has none, or another language than C and C++.
+  // Returns the structure of its type; nullopt if the type is unknown or the language is neither C nor C++.
   std::optional<TypeTree> type_tree(const Variable& variable) const;
 
   size_t size() const { return entries_.size(); }
@@ -43,7 +44,7 @@ class Variables {
   struct Entry {
     Variable variable;
     std::optional<Dwarf_Die> type;
-    bool is_mangled = false;  // its symbol's name is, which has all scopes
+    bool is_mangled = false;  // its symbol's name is mangled, so it has all scopes
   };
 
   struct Unit;
@@ -54,7 +55,7 @@ class Variables {
   void add_symbols(const ModuleFile& file);
   void sort();
 
-  std::vector<Entry> entries_;  // by address, without overlaps
+  std::vector<Entry> entries_;  // sorted by address, without overlaps
 };
 
 }  // namespace prof
