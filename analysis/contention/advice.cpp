@@ -15,7 +15,7 @@ using hpcrun::kLineBytes;
 
 // The first step in which two paths differ: ".hits" and ".misses", "[0]" and "[1]".
 struct Difference {
-  std::string owner;  // what both have in common
+  std::string owner;  // the common part of both
   std::string left;
   std::string right;
 };
@@ -51,14 +51,14 @@ bool writes_any(const std::vector<PlacedSide>& sides, const NamedPlace& place) {
   });
 }
 
-// Two sides of different threads, one of which writes, with the most accesses.
+// The two sides with the most accesses that belong to different threads, at least one of them writing.
 struct Conflict {
   const PlacedSide* left = nullptr;
   const PlacedSide* right = nullptr;
 };
 
-// Does each of the two threads also use what the other one does? Then the data move with them wherever they
-// lie, and on lines of their own more lines move.
+// True if each of the two threads also uses what the other one does. Then the data move with the threads
+// wherever they lie, and separate lines mean more transfers.
 bool use_both(const std::vector<PlacedSide>& sides, const ContentionSide& a, const ContentionSide& b) {
   const auto uses = [&](uint32_t thread, const ContentionSide& what) {
     return std::ranges::any_of(sides, [&](const PlacedSide& side) {
@@ -117,7 +117,7 @@ Advice separate_objects(const Conflict& conflict, ObjectKind kind) {
               ": each then has lines of its own."};
 }
 
-// Nothing is known but where it lies.
+// Used if only the address is known.
 Advice separate_memory() {
   return {
       Remedy::AlignObjects,
@@ -126,7 +126,7 @@ Advice separate_memory() {
                   kLineBytes)};
 }
 
-// Of an allocation fields and elements are not known.
+// Fields and elements of allocations are unknown.
 Advice separate_parts(const std::vector<PlacedSide>& sides, const Conflict& conflict) {
   const NamedPlace& left = conflict.left->place;
   const NamedPlace& right = conflict.right->place;
@@ -152,7 +152,7 @@ Advice separate_elements(const NamedPlace& place, const Difference& where) {
                                            align_elements(place.language, at(place)))};
 }
 
-// Empty unless one of the places is only read, and the other one written.
+// Returns an empty string unless one of the places is only read, and the other one written.
 std::string keep_apart(const std::vector<PlacedSide>& sides, const Conflict& conflict) {
   const NamedPlace& left = conflict.left->place;
   const NamedPlace& right = conflict.right->place;
@@ -187,7 +187,7 @@ Advice copy_per_thread(const Conflict& conflict) {
                   kLineBytes)};
 }
 
-// What was found to help on the layout itself, or why nothing does; empty where that is not known.
+// Returns what helps according to the layout itself, or why nothing does; empty if that is unknown.
 std::string exact_words(const Separation& separation, const TypedObjects& objects, SourceLanguage language,
                         const std::string& lead) {
   std::string words = words_for_changes(separation, objects);

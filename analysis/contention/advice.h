@@ -1,6 +1,6 @@
 #pragma once
-// What to change in the source so that threads stop contending for data: which of the few remedies fits, and
-// to what it is to be applied.
+// Chooses what to change in the source so that threads stop contending for data: which remedy fits, and where
+// to apply it.
 
 #include <string>
 #include <vector>
@@ -11,17 +11,17 @@
 
 namespace prof {
 
-// A place in an object, by name.
+// A named part of an object.
 struct NamedPlace {
-  std::string object;    // "net::stats"; for allocations what they are called in reports
-  std::string path;      // "[3].hits"; empty: all of it
-  std::string type;      // of the place; empty: not known
-  std::string declared;  // "stats.h:17"; empty: not known
+  std::string object;    // "net::stats"; for allocations, their name in reports
+  std::string path;      // "[3].hits"; empty for the whole object
+  std::string type;      // of the part; empty if unknown
+  std::string declared;  // "stats.h:17"; empty if unknown
   uint64_t bytes = 0;
-  SourceLanguage language = SourceLanguage::Other;  // that it is declared in
+  SourceLanguage language = SourceLanguage::Other;  // of the declaration
 };
 
-// A side of a finding, with its place.
+// A side of a finding, with its location by name.
 struct PlacedSide {
   ContentionSide side;
   NamedPlace place;
@@ -30,10 +30,10 @@ struct PlacedSide {
 struct Advice {
   Remedy remedy = Remedy::AlignObjects;
   std::string text;            // one sentence or two
-  Separation separation = {};  // what is to be aligned, if that helps and the layout is known
+  Separation separation = {};  // what to align, if that helps and the layout is known
 };
 
-// `objects`: those of the sides that are variables.
+// `objects`: the variables among the objects of the sides.
 Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind,
               const TypedObjects& objects = {});
 

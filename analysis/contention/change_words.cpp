@@ -24,7 +24,8 @@ std::string joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-// The text of the source that aligns, by language; `of_type`: after "struct", not before a declaration.
+// Returns the source text that aligns, by language. `of_type`: for a position after "struct" instead of
+// before a declaration.
 std::string text_of(SourceLanguage language, bool of_type) {
   return of_type ? alignment_of_type(language) : alignment_of_declaration(language);
 }
@@ -80,7 +81,7 @@ bool has_name(const Change& change) {
   return change.type != "?" && !change.type.empty();
 }
 
-// A type without a name is told by what has it.
+// Names an unnamed type by its owner.
 std::string type_in_words(const Change& change, const std::string& owner) {
   return has_name(change) ? change.type : "the struct of " + owner;
 }
@@ -108,7 +109,7 @@ struct Described {
   SourceLanguage language;
 };
 
-// Changes of one type in several objects are one.
+// Returns changes of one type in several objects as one.
 std::vector<Described> distinct(const Separation& separation, const TypedObjects& objects) {
   std::vector<Described> all;
   for (const ChosenChange& chosen : separation.changes) {
@@ -159,7 +160,7 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
     grown.push_back(what);
     growths.push_back(growth(one.change, what));
   }
-  // Of objects that are more than what changes in them.
+  // Objects that contain more than what changes.
   for (const auto& [object, bytes] : separation.bytes_after) {
     const uint64_t after = bytes;
     const TypedObject& known = objects.at(object);

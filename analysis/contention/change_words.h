@@ -1,5 +1,5 @@
 #pragma once
-// Changes of a layout as sentences and as data.
+// Formats changes of a layout as sentences and as data.
 
 #include <string>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace prof {
 
-// "put alignas(64) before sent (struct Connection, net.h:12); the struct grows from 16 to 128 bytes", without
-// a full stop. Empty without changes.
+// Returns "put alignas(64) before sent (struct Connection, net.h:12); the struct grows from 16 to 128 bytes",
+// without a full stop. Empty if there are no changes.
 std::string words_for_changes(const Separation& separation, const TypedObjects& objects);
 
-// Why no alignment helps and what does, as a sentence; empty where nothing can be said.
+// Returns a sentence that says why no alignment helps and what does; empty if there is nothing to say.
 std::string words_for_obstacle(const Separation& separation, SourceLanguage language);
 
 std::vector<ContendedRecord::Change> describe_changes(const Separation& separation,

@@ -16,12 +16,13 @@ using hpcrun::Sharing;
 
 constexpr uint64_t kPairBytes = 2 * kLineBytes;
 
-// Whether threads use a line in turns that are longer than the time between their samples: then one follows
-// another less often than by chance, as it does where they use it at the same time.
+// Detects threads that take turns at a line, each for longer than the time between its samples. Then the
+// thread changes less often from sample to sample than by chance. With simultaneous use, it changes as often
+// as by chance.
 class Turns {
  public:
   void note(const ContentionAccess& access) {
-    if (access.weight_ns == 0) return;  // breakpoints tell several accesses of one thread in a row
+    if (access.weight_ns == 0) return;  // watchpoints record several accesses of one thread in a row
     if (samples_ > 0 && access.thread != last_) ++changes_;
     last_ = access.thread;
     ++samples_;
@@ -46,13 +47,13 @@ class Turns {
   std::map<uint32_t, uint64_t> by_thread_;
 };
 
-// One line, or pair of lines, in all windows. When an object in it is gone a new window begins: what comes to
-// its place has nothing to do with it.
+// One line, or pair of lines, in all windows. A new window begins when an object in it is freed: what follows
+// in its place is unrelated.
 class LineHistory {
  public:
   explicit LineHistory(const ContentionOptions& options) : options_(options) {}
 
-  // `lives_until`: of the object, if it is one's.
+  // `lives_until`: the end of the object's life, if there is an object.
   void note(const ContentionAccess& access, uint64_t from, uint64_t lives_until) {
     const uint64_t window = access.time_ns / options_.window_ns;
     if (window != window_ || access.time_ns >= first_death_ns_) close();
@@ -69,7 +70,7 @@ class LineHistory {
     first_death_ns_ = UINT64_MAX;
   }
 
-  // None where threads take turns: what moved the line once for each is no contention.
+  // Returns no moves if threads take turns: one move per turn is not contention.
   LineMoves moves() const { return turns_.are_taken() ? LineMoves{} : moves_; }
 
  private:
@@ -81,7 +82,7 @@ class LineHistory {
   Turns turns_;
 };
 
-// Parts of an access beyond its line are accesses to the next one.
+// Splits an access at line boundaries.
 template <typename Visit>
 void for_each_line(const ContentionAccess& access, Visit visit) {
   uint64_t at = access.address;
@@ -117,7 +118,7 @@ Histories follow(std::span<const ContentionAccess> in_order, std::span<const Dat
   return histories;
 }
 
-// What findings are told apart by: a site, or a line that belongs to nothing known.
+// Identifies a finding: a site, or a line outside of all known objects.
 using FindingKey = std::tuple<bool, uint64_t>;
 
 FindingKey key_of(const ContentionAccess& access, std::span<const DataObject> objects) {
@@ -125,7 +126,7 @@ FindingKey key_of(const ContentionAccess& access, std::span<const DataObject> ob
   return {false, line_of(access.address)};
 }
 
-// The line's data are those of the site with most accesses to it.
+// Assigns each line to the site with the most accesses to it.
 std::map<uint64_t, FindingKey> owners_of_lines(std::span<const ContentionAccess> accesses,
                                                std::span<const DataObject> objects) {
   std::map<uint64_t, std::map<FindingKey, uint64_t>> counts;
@@ -141,7 +142,7 @@ std::map<uint64_t, FindingKey> owners_of_lines(std::span<const ContentionAccess>
   return owners;
 }
 
-// Do two of these satisfy the condition?
+// True if two of the sides satisfy the condition.
 template <typename Condition>
 bool any_two(const std::vector<ContentionSide>& sides, Condition condition) {
   for (size_t i = 0; i < sides.size(); ++i)
@@ -154,12 +155,12 @@ bool has_writer(const std::vector<ContentionSide>& sides) {
   return any_two(sides, is_conflict);
 }
 
-// How often lines moved says which kind of sharing costs most. A byte that one thread writes and another one
-// uses is shared in any case, and what is said of the finding must agree with its sides.
+// The moves of lines determine which kind of sharing costs most. But a byte that one thread writes and
+// another one uses is truly shared in any case, and the verdict must agree with the finding's sides.
 Sharing agreeing_verdict(Sharing by_moves, const std::vector<ContentionSide>& sides) {
-  // Sides without samples cost nothing: whoever allocates and frees an object touches its bytes as well. Of
-  // memory whose allocation was not recorded, several objects may have had the same bytes, one after the
-  // other.
+  // Sides without samples cost nothing: the thread that allocates and frees an object touches its bytes as
+  // well. In memory whose allocation was not recorded, several objects may have used the same bytes in
+  // succession.
   const bool has_objects =
       std::ranges::any_of(sides, [](const ContentionSide& side) { return side.object != kNoObject; });
   const auto counts = [has_objects](const ContentionSide& side) {
@@ -191,8 +192,8 @@ class SideTable {
     entry.contexts[access.context] += access.stands_for;
   }
 
-  // With most accesses first. `least`: part of what the largest has. Of smaller ones those are kept without
-  // which no thread would write what another one uses.
+  // Returns sides, those with most accesses first. `least`: fraction of the largest side's accesses. Smaller
+  // sides are kept only if otherwise no thread would write what another one uses.
   std::vector<ContentionSide> take(double least) {
     std::vector<ContentionSide> sides, small;
     uint64_t largest = 0, most = 0;
@@ -226,7 +227,8 @@ class SideTable {
 
  private:
   using Key = std::tuple<uint32_t, uint32_t, uint64_t, uint16_t, hpcrun::AccessKind>;
-  // Of one place: what was recorded once beside it is chance, as is a sample on its way elsewhere.
+  // With this many records at one place, a place with a single record is chance, like a sample on the way
+  // elsewhere.
   static constexpr uint64_t kEnoughRecords = 20;
 
   struct Entry {
@@ -239,10 +241,10 @@ class SideTable {
   std::map<Key, Entry> entries_;
 };
 
-// How long threads were busy with the data.
+// Measures how long threads were busy with the data.
 class Stretches {
  public:
-  // In order of time.
+  // Must be called in the order of time.
   void note(const ContentionAccess& access) {
     if (access.weight_ns == 0) return;
     uint64_t& last = last_.try_emplace(access.thread, 0).first->second;
@@ -257,14 +259,15 @@ class Stretches {
 
   const std::map<uint32_t, uint64_t>& busy_ns() const { return busy_ns_; }
 
-  // Of the thread's busy time what its samples do not stand for: it was near the data, or near others.
+  // Returns the part of a thread's busy time that its samples do not cover: it was near the data, or near
+  // others.
   uint64_t around_ns(uint32_t thread) const {
     const uint64_t busy = of(busy_ns_, thread), weight = of(weight_ns_, thread);
     return busy > weight ? busy - weight : 0;
   }
 
  private:
-  static constexpr uint64_t kMissed = 8;  // samples in a row that may find the thread elsewhere
+  static constexpr uint64_t kMissed = 8;  // consecutive samples that may find the thread elsewhere
 
   static uint64_t of(const std::map<uint32_t, uint64_t>& times, uint32_t thread) {
     const auto known = times.find(thread);
@@ -280,8 +283,8 @@ struct Gathered {
   Stretches stretches;
 };
 
-// Data that a thread uses in the same loop share the time of it: what comes to each is less than the time
-// from sample to sample there, and all together are no more than the time that the thread was busy with any.
+// Distributes the time of loops that use several data. Each gets less than the time from sample to sample
+// there. Together they get at most the time that the thread was busy with any of them.
 void share_busy_time(std::span<const ContentionAccess> in_order, const std::map<uint64_t, FindingKey>& owners,
                      std::map<FindingKey, Gathered>& findings) {
   Stretches any;
@@ -309,7 +312,7 @@ void share_busy_time(std::span<const ContentionAccess> in_order, const std::map<
   }
 }
 
-// Moves of pairs beyond those of their lines, for the lines that are in nothing else.
+// Returns the moves of a pair beyond those of its two lines.
 double adjacent_moves(uint64_t line, const Histories& histories) {
   const uint64_t pair = line / kPairBytes * kPairBytes;
   double in_lines = 0;

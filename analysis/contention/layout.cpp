@@ -68,7 +68,7 @@ void Layout::lay_array(size_t type) {
   laid.bytes = laid.stride * array.count;
 }
 
-// What the changes make of it, if the same rules without them give what the compiler made.
+// Applies the changes, if the same rules without them give the compiler's layout.
 void Layout::lay_record(size_t type) {
   const DataType& record = tree_.types[type];
   Laid& laid = types_[type];
@@ -77,7 +77,7 @@ void Layout::lay_record(size_t type) {
   };
   if (laid.follows_rules) {
     place_members(type, laid);
-    // What follows a base may lie in the padding at its end, which only the compiler knows.
+    // A member after a base may lie in the padding at the base's end, which only the compiler knows.
     for (size_t i = 0; i + 1 < record.members.size(); ++i)
       is_known_ = is_known_ && !(record.members[i].is_base && is_resized(record.members[i]));
     if (!changes_.empty()) return;
@@ -110,7 +110,7 @@ void Layout::place_members(size_t type, Laid& laid) const {
     laid.offsets.push_back(at);
     laid.alignment = std::max(laid.alignment, alignment);
     last = std::max(last, at + of.bytes);
-    // Where the next one lies in its padding, or it is empty, it has fewer bytes for itself.
+    // It has fewer bytes for itself if it is empty, or if the next member lies in its padding.
     uint64_t own = of.bytes;
     if (i + 1 < record.members.size() && of.bytes == tree_.types[member.type].bytes)
       own = std::min(own, record.members[i + 1].offset - member.offset);
@@ -130,7 +130,7 @@ uint64_t Layout::moved(size_t type, uint64_t offset) const {
   const size_t member = member_at(tree_, type, offset);
   if (member != SIZE_MAX)
     return laid.offsets[member] + moved(of.members[member].type, offset - of.members[member].offset);
-  // Padding stays behind the member before it.
+  // Padding stays after the member before it.
   for (size_t i = of.members.size(); i-- > 0;)
     if (of.members[i].offset <= offset) return laid.offsets[i] + (offset - of.members[i].offset);
   return offset;

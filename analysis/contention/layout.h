@@ -1,6 +1,6 @@
 #pragma once
-// How data would lie in memory if parts of their type were aligned to cache lines: the rules by which C and
-// C++ lay out structs and arrays (x86-64 psABI, 3.1.2), computed for other alignments. Pure functions.
+// Computes the layout that data would have if parts of their type were aligned to cache lines, by the rules
+// with which C and C++ lay out structs and arrays (x86-64 psABI, 3.1.2). Pure functions.
 
 #include <compare>
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace prof {
 
-// What gets an alignas(64).
+// The part that gets an alignas(64).
 struct AlignmentChange {
   enum class What : uint8_t {
-    Member,    // of the record `type` the member with the index `member`
+    Member,    // the member with the index `member` of the record `type`
     Type,      // the record `type`, wherever it occurs
     Elements,  // each element of the array `type`, in a struct around it
   };
@@ -26,19 +26,20 @@ struct AlignmentChange {
 
 class Layout {
  public:
-  // `tree` must outlive the object and have no cycles.
+  // `tree` must outlive the object and must have no cycles.
   explicit Layout(const TypeTree& tree, std::vector<AlignmentChange> changes = {});
 
-  // False where it cannot be told: a change would be in or before what follows no rules that are known.
+  // False if the layout cannot be computed: a change is in, or before, a part that does not follow known
+  // rules.
   bool is_known() const { return is_known_; }
 
-  // Whether the type is laid out by the rules: not packed, for example.
+  // True if the type is laid out by the rules; false if it is packed, for example.
   bool follows_rules(size_t type) const { return types_[type].follows_rules; }
 
   uint64_t bytes(size_t type = 0) const { return types_[type].bytes; }
   uint64_t alignment(size_t type = 0) const { return types_[type].alignment; }
 
-  // Where the byte of the data that was at `offset` is now, in bytes from the begin of the data.
+  // Returns the new position of the byte that was at `offset`, in bytes from the start of the data.
   uint64_t moved(uint64_t offset) const { return moved(0, offset); }
   uint64_t moved(size_t type, uint64_t offset) const;
 
@@ -48,7 +49,7 @@ class Layout {
     bool follows_rules = true;
     uint64_t bytes = 0;
     uint64_t alignment = 1;
-    uint64_t stride = 0;            // of an array's elements, bytes
+    uint64_t stride = 0;            // of an array's elements, in bytes
     std::vector<uint64_t> offsets;  // of a record's members
   };
 
@@ -64,8 +65,8 @@ class Layout {
   bool is_known_ = true;
 };
 
-// The member of the record that has the byte at `offset`, as an index; that of the largest offset where
-// several have, and SIZE_MAX for padding.
+// Returns the index of the record's member that contains the byte at `offset`; if several do, the one with
+// the largest offset; SIZE_MAX for padding.
 size_t member_at(const TypeTree& tree, size_t record, uint64_t offset);
 
 }  // namespace prof

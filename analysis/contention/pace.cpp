@@ -6,16 +6,16 @@
 namespace prof {
 namespace {
 
-constexpr size_t kFewest = 2;      // of each kind, to say anything
-constexpr double kEven = 0.6;      // half of the rates lie in a band of this width about the middle
-constexpr double kHighPart = 0.9;  // of the rates in order, as far as an interval goes
-constexpr double kSameWay = 0.85;  // of the rates, which is to say nearly all
-// How much slower a thread is beside another one than alone where both have data of their own: two hardware
-// threads of one core have about 0.62 of its speed each.
+constexpr size_t kFewest = 2;      // of each kind, for any result
+constexpr double kEven = 0.6;      // half of the rates lie in a band of this width around the middle
+constexpr double kHighPart = 0.9;  // quantile of the rates that bounds an interval
+constexpr double kSameWay = 0.85;  // of the rates, that is, nearly all
+// How much slower a thread runs next to another one than alone if both have data of their own: two hardware
+// threads of a core run at about 0.62 of its speed each.
 constexpr double kSideBySide = 1.6;
-constexpr double kLeastOfWeight = 0.5;  // of the time at contended lines that is lost to contention
+constexpr double kLeastOfWeight = 0.5;  // of the time at contended lines, lost to contention
 
-// `rates` in order.
+// `rates` must be sorted.
 double at_part(const std::vector<double>& rates, double part) {
   return rates[static_cast<size_t>(std::llround(part * static_cast<double>(rates.size() - 1)))];
 }
@@ -48,7 +48,7 @@ void Paces::add(uint32_t thread, const PaceChange& change) {
       .push_back(static_cast<double>(change.change) / static_cast<double>(change.cpu_ns));
 }
 
-// Together to alone; less than 1 where the others cost something.
+// Compares the rates together with those alone; a ratio below 1 means that the others cost something.
 std::optional<PaceCost> Paces::cost_of(const Rates& rates) {
   if (rates.alone.size() < kFewest || rates.together.size() < kFewest) return std::nullopt;
   const double alone = middle(rates.alone), together = middle(rates.together);
@@ -62,7 +62,7 @@ std::optional<PaceCost> Paces::cost_of(const Rates& rates) {
   };
   const std::vector<double> fast = speeds(rates.alone), slow = speeds(rates.together);
   const auto saved = [](double remaining) { return std::clamp(1 - remaining, 0.0, 1.0); };
-  // One window more than the n that were seen lies outside of all of them in some 1 of n + 1 cases.
+  // An unobserved window would lie outside of all n observed ones in about 1 of n + 1 cases.
   const double unseen = 1.0 / static_cast<double>(1 + std::min(fast.size(), slow.size()));
   PaceCost cost;
   cost.value = saved(together / alone);

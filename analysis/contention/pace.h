@@ -1,7 +1,7 @@
 #pragma once
-// What contention costs a thread: how fast it goes on at a line while all others are held, against how fast
-// otherwise (hpcrun/memory/pace.h, hold.h). Of the numbers that changed between samples those are loop
-// counters that grow evenly while the thread is alone.
+// Computes what contention costs a thread: compares its speed at a line while all other threads are held with
+// its speed otherwise (hpcrun/memory/pace.h, hold.h). Speed is measured by loop counters, which are those of
+// the values that changed between samples that grow evenly while the thread is alone.
 
 #include <cstdint>
 #include <map>
@@ -13,47 +13,47 @@ namespace prof {
 
 struct PaceChange {
   uint64_t line = 0;
-  uint16_t value = 0;  // which number changed
+  uint16_t value = 0;  // which value changed
   int64_t change = 0;
-  uint64_t cpu_ns = 0;  // in which it did
+  uint64_t cpu_ns = 0;  // during which it did
   bool is_alone = false;
 };
 
-// The part (0 to 1) of a thread's time that it would not need without the others.
+// The fraction (0 to 1) of a thread's time that it would save without the others.
 struct PaceCost {
   double value = 0;
-  // An estimated interval around it, wider where few windows of time were compared. The low end counts that
-  // the others, when they go on with data of their own, share processor and memory with it; the high end,
-  // that they did not run all the time.
+  // An estimated interval around `value`, wider if few time windows were compared. The low end assumes that
+  // the others, when they continue with data of their own, share the processor and memory with the thread.
+  // The high end assumes that they did not run all the time.
   double low = 0;
   double high = 0;
 };
 
-// Returns whether a saving, in seconds, is possible for data at whose lines samples found `weight_s`. Time
-// that contention costs is spent at the lines, and it is most of the time there. A run in which the threads
-// hardly ran at the same time shows next to nothing of it, and its saving must not be reported.
+// Returns whether a saving, in seconds, is plausible for data at whose lines samples found `weight_s`. Time
+// lost to contention is spent at the lines, and is most of the time there. A run in which the threads hardly
+// overlapped shows little of it, and its saving must not be reported.
 bool agrees_with_samples(const PaceCost& saving_s, double weight_s);
 
 class Paces {
  public:
   void add(uint32_t thread, const PaceChange& change);
 
-  // CPU time of the thread in all, more than which it cannot be busy anywhere.
+  // Sets the thread's total CPU time, which limits the time that it can be busy anywhere.
   void add_thread(uint32_t thread, uint64_t cpu_ns) { cpu_ns_[thread] = cpu_ns; }
 
-  // UINT64_MAX where it is not known.
+  // Returns UINT64_MAX if it is unknown.
   uint64_t cpu_ns(uint32_t thread) const {
     const auto known = cpu_ns_.find(thread);
     return known == cpu_ns_.end() || known->second == 0 ? UINT64_MAX : known->second;
   }
 
-  // Of the thread's time at these lines, if it had them for itself. nullopt: nothing that it does there could
-  // be followed.
+  // Returns the cost relative to the thread's time at these lines. Returns nullopt if none of its loops there
+  // could be followed.
   std::optional<PaceCost> cost(uint32_t thread, const std::vector<uint64_t>& lines) const;
 
  private:
   struct Rates {
-    std::vector<double> alone, together;  // change by nanosecond of CPU time
+    std::vector<double> alone, together;  // change per nanosecond of CPU time
   };
   using Values = std::map<uint16_t, Rates>;
 

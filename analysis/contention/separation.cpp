@@ -51,7 +51,7 @@ bool is_foreign(const std::string& file) {
          file.starts_with("/usr/local/include/");
 }
 
-// Lines, from the begin of some line on.
+// A range of lines, counted from the start of some line.
 struct Lines {
   uint64_t first, last;
 
@@ -155,7 +155,7 @@ class Separator {
     return true;
   }
 
-  // Chooses the change that parts them. False where there is none, with the obstacle.
+  // Chooses the change that separates them. Returns false, with the obstacle, if there is none.
   bool part(const Use& a, const Use& b) {
     if (a.object != b.object) return align_variable(a.object) && align_variable(b.object);
     const TypedObject& known = objects_.at(a.object);
@@ -169,7 +169,7 @@ class Separator {
     return add({object, true, {}, "", known.file, known.line});
   }
 
-  // From the whole to its parts, until they are in different ones.
+  // Descends from the whole to its parts until the two uses are in different ones.
   bool part_within(uint32_t object, const TypedObject& known, uint64_t a, uint64_t b) {
     const uint64_t use = a;
     const std::vector<DataType>& types = known.tree.types;
@@ -209,8 +209,8 @@ class Separator {
     }
   }
 
-  // Whether threads have the elements of the array that `within` is in in turn, at least one of them several
-  // in a row: all of those before all of the next thread's.
+  // True if each thread uses a contiguous block of elements of the array that contains `within`, blocks do
+  // not overlap, and at least one has several elements.
   bool are_blocks(uint32_t object, const TypeTree& tree, size_t array, uint64_t within) const {
     struct Range {
       uint64_t first = UINT64_MAX, last = 0;  // elements
@@ -261,8 +261,8 @@ class Separator {
     return add(std::move(change));
   }
 
-  // What nobody was seen to use, and lay on other lines than what threads use, must not come to theirs
-  // because of a member that moved: it is told apart again. True where something was to do.
+  // Members that no thread was observed to use must not move to a line that threads use because another
+  // member moved. Separates them again. Returns true if a change was made.
   bool part_from_unused() {
     for (const ChosenChange& moved : std::vector<ChosenChange>(out_.changes)) {
       if (moved.is_of_variable || moved.change.what != AlignmentChange::What::Member) continue;
@@ -278,7 +278,7 @@ class Separator {
     return false;
   }
 
-  // Whether the member comes to the line of one that threads use.
+  // True if the member would move to the line of a member that threads use.
   bool comes_to_used_line(const ChosenChange& moved, size_t member) const {
     const TypeTree& tree = objects_.at(moved.object).tree;
     const std::vector<TypeMember>& members = tree.types[moved.change.type].members;
@@ -299,7 +299,7 @@ class Separator {
     return false;
   }
 
-  // Where the part of the type begins in which the byte is; nothing where it is in none.
+  // Returns the start of the part that contains the byte; nullopt if none does.
   static std::optional<uint64_t> begin_of(const TypeTree& tree, size_t part, uint64_t offset) {
     uint64_t begin = 0;
     for (size_t type = 0; type != part;) {

@@ -21,7 +21,7 @@ bool is_letter(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-// The line with blanks for comments and what is quoted.
+// Returns the line with comments and quoted text replaced by blanks.
 std::string code_of(const std::string& line) {
   std::string code = line;
   for (size_t i = 0; i < code.size(); ++i) {
@@ -46,7 +46,7 @@ size_t next_code(std::string_view code, size_t at) {
   return std::min(code.find_first_not_of(" \t\r", at), code.size());
 }
 
-// Of the word from `from` on; npos: it is not there.
+// Finds a word from `from` on; returns npos if there is none.
 size_t find_word(std::string_view code, std::string_view word, size_t from) {
   for (size_t at = code.find(word, from); at != code.npos; at = code.find(word, at + 1)) {
     const bool begins = at == 0 || !is_letter(code[at - 1]);
@@ -56,7 +56,8 @@ size_t find_word(std::string_view code, std::string_view word, size_t from) {
   return std::string_view::npos;
 }
 
-// Where a name stands as what is declared: an initializer, bounds, a bit field's width or the end follows.
+// Finds a name where it is declared: followed by an initializer, bounds, the width of a bit field, or the
+// end.
 size_t find_declared(std::string_view code, std::string_view name) {
   for (size_t at = find_word(code, name, 0); at != code.npos; at = find_word(code, name, at + 1)) {
     const size_t next = next_code(code, at + name.size());
@@ -76,7 +77,7 @@ std::string last_name(const std::string& name) {
   return plain;
 }
 
-// Behind what ends a statement before `end`, in the same line.
+// Returns the position after the end of the previous statement in the same line, or 0.
 size_t begin_of_statement(std::string_view code, size_t end) {
   size_t begin = 0;
   for (size_t i = 0; i < end; ++i) {
@@ -87,7 +88,7 @@ size_t begin_of_statement(std::string_view code, size_t end) {
   return next_code(code, begin);
 }
 
-// Commas that are not between brackets.
+// True if there is a comma outside of brackets.
 bool has_comma(std::string_view code) {
   int depth = 0;
   for (const char c : code) {
@@ -99,7 +100,7 @@ bool has_comma(std::string_view code) {
   return false;
 }
 
-// Behind the name of a member.
+// True if a ':' follows the member's name, which ends at `at`.
 bool is_bit_field(std::string_view code, size_t at) {
   const size_t next = next_code(code, at);
   return next < code.size() && code[next] == ':';
@@ -126,7 +127,7 @@ void SourcePatch::insert(size_t line, size_t column, const std::string& text) {
   changed_.insert(line);
 }
 
-// The line goes on with what one before began.
+// True if the line continues a statement of an earlier one.
 bool SourcePatch::begins_behind_another(size_t line) const {
   while (line-- > 0) {
     const std::string code = code_of(lines_[line]);
@@ -164,7 +165,7 @@ std::string SourcePatch::put_on_type(size_t line, const Change& change) {
     const size_t behind = at + std::string_view(keyword).size();
     const size_t named = name.empty() ? behind : find_word(code, name, behind);
     if (named == code.npos) continue;
-    // Its definition, not a mention of it: before the next ';' comes a '{', on the next line at the latest.
+    // A definition, not a mention: a '{' comes before the next ';', on the next line at the latest.
     std::string rest = code.substr(named + name.size());
     if (line + 1 < lines_.size()) rest += "\n" + code_of(lines_[line + 1]);
     if (rest.find('{') > rest.find(';') || rest.find('{') == rest.npos) continue;
@@ -195,7 +196,7 @@ std::string SourcePatch::diff(const std::string& name) const {
     if (number + 1 == lines_.size() && !ends_line_) text += "\\ No newline at end of file\n";
   };
   for (auto first = changed_.begin(); first != changed_.end();) {
-    // Changes whose contexts meet are one hunk.
+    // Changes with overlapping contexts become one hunk.
     auto last = first;
     while (std::next(last) != changed_.end() && *std::next(last) - *last <= 2 * kContextLines) ++last;
     const size_t begin = *first - std::min(*first, kContextLines);

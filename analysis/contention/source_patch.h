@@ -1,7 +1,6 @@
 #pragma once
-// A source file with alignments put in, as a unified diff. What is written goes by what the line says, not
-// only by its number: where it does not look like the declaration that the debug information tells of,
-// nothing is changed.
+// Adds alignments to a source file, as a unified diff. A change is made by the text of the line, not only by
+// its number: if the line does not look like the declaration in the debug information, nothing is changed.
 
 #include <set>
 #include <string>
@@ -15,10 +14,10 @@ class SourcePatch {
  public:
   explicit SourcePatch(const std::string& text);
 
-  // Makes the change. Empty, or why it was not made: a phrase of which the subject is the line.
+  // Makes the change. Returns an empty string, or why it was not made: a phrase whose subject is the line.
   std::string make(const ContendedRecord::Change& change);
 
-  // Empty where nothing was changed. `name`: of the file, as in the diff.
+  // Returns an empty string if nothing was changed. `name`: the file's name in the diff.
   std::string diff(const std::string& name) const;
 
  private:
@@ -28,9 +27,9 @@ class SourcePatch {
   void insert(size_t line, size_t column, const std::string& text);
 
   std::vector<std::string> before_, lines_;  // without line ends
-  bool ends_line_ = true;                    // the last one does
+  bool ends_line_ = true;                    // true if the last line has one
   std::set<size_t> changed_;
-  std::set<std::string> made_;  // a change may be that of several findings
+  std::set<std::string> made_;  // several findings may have the same change
 };
 
 }  // namespace prof

@@ -10,11 +10,11 @@
 namespace prof {
 namespace {
 
-// Sides with fewer updates than this part of the largest one's are left out: what was written as the object
-// was made.
+// Sides with fewer updates than this part of the largest one's are omitted: they are writes of the object's
+// initialization.
 constexpr double kLeastSide = 0.02;
 
-// What findings are told apart by: a site, or a line that belongs to nothing known.
+// Identifies a finding: a site, or a line outside of all known objects.
 using FindingKey = std::tuple<bool, uint64_t>;
 
 FindingKey key_of(const WrittenBytes& written, std::span<const DataObject> objects) {
@@ -22,7 +22,7 @@ FindingKey key_of(const WrittenBytes& written, std::span<const DataObject> objec
   return {false, written.line};
 }
 
-// The line's data are those of the site that was written most.
+// Assigns each line to the site that was written most.
 std::map<uint64_t, FindingKey> owners_of_lines(std::span<const WrittenBytes> written,
                                                std::span<const DataObject> objects) {
   std::map<uint64_t, std::map<FindingKey, uint64_t>> counts;
@@ -36,7 +36,7 @@ std::map<uint64_t, FindingKey> owners_of_lines(std::span<const WrittenBytes> wri
 
 using SideKey = std::tuple<uint32_t, uint32_t, uint64_t, uint16_t>;
 
-// Each run of bytes is a place of its own: which words they are of is not known here.
+// Each run of bytes becomes a place of its own, because words are unknown here.
 void add_sides(const WrittenBytes& written, std::span<const DataObject> objects,
                std::map<SideKey, ContentionSide>& sides) {
   const uint64_t begin = written.object < objects.size() ? objects[written.object].begin : 0;
@@ -58,14 +58,14 @@ void add_sides(const WrittenBytes& written, std::span<const DataObject> objects,
   }
 }
 
-// A line as long as what lies there does.
+// A line, during the life of what lies there.
 using LineLife = std::pair<uint64_t, uint64_t>;
 
 LineLife life_of(const WrittenBytes& written) {
   return {written.line, written.until_ns};
 }
 
-// Of the lines of a finding those whose sides are told: the ones that were written by turns most.
+// The number of lines of a finding whose sides are reported: those with the most interleaved writes.
 constexpr size_t kMostLines = 4;
 
 std::set<LineLife> lines_to_tell(std::span<const WrittenBytes* const> written) {

@@ -1,6 +1,7 @@
 #pragma once
-// Which data threads write to by turns, as it was counted line by line on pages that each had for itself
-// (hpcrun/model/written_line.h; SHERIFF, section 4). Who only reads is not seen, and neither is code.
+// Finds the data that threads write alternately, from counts per line on pages of which each thread had its
+// own copy (hpcrun/model/written_line.h; SHERIFF, section 4). Threads that only read are not counted, and the
+// code is unknown.
 
 #include <span>
 #include <vector>
@@ -11,19 +12,19 @@ namespace prof {
 
 // What one thread changed of one line, as far as it lies in one object.
 struct WrittenBytes {
-  uint32_t thread = 0;  // of the run, any number that tells threads apart
+  uint32_t thread = 0;  // any number that identifies the thread in the run
   uint64_t line = 0;    // address
-  uint64_t bytes = 0;   // a bit for each
+  uint64_t bytes = 0;   // one bit each
   uint32_t object = kNoObject;
   uint64_t updates = 0;  // times that the thread was found to have changed the line
-  // These are of the line and the thread, and in one of several such pieces alone:
-  uint64_t interleaved = 0;  // updates after another thread's
+  // These are totals of the line and the thread, stored in only one of several such pieces:
+  uint64_t interleaved = 0;  // updates that followed another thread's
   uint64_t true_sharing = 0;
   uint64_t false_sharing = 0;
-  uint64_t until_ns = 0;  // when it was told: what lay there before another object is told apart by it
+  uint64_t until_ns = 0;  // when it was reported; distinguishes successive objects at the same place
 };
 
-// Ranked by ContendedData::interleaved. `written` may be in any order.
+// Returns findings ranked by ContendedData::interleaved. `written` may be in any order.
 std::vector<ContendedData> find_written_data(std::span<const WrittenBytes> written,
                                              std::span<const DataObject> objects);
 
