@@ -1,5 +1,6 @@
 #pragma once
-// Why data that threads contend for are not laid out anew in the running program, as clauses of a sentence.
+// Explains why heap layout repair cannot help contended data in the running program, as clauses of a
+// sentence.
 
 #include <string>
 
@@ -7,10 +8,10 @@
 
 namespace prof {
 
-// Empty where such allocations can be placed.
+// Returns an empty string if such allocations can be placed.
 std::string why_not_placed(const ContendedRecord& record, const ContendedRecord::Placeable& one);
 
-// The same of data that no allocator has.
+// The same for data outside of the heap.
 std::string why_not_moved(const ContendedRecord& record);
 
 }  // namespace prof

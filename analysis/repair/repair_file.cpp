@@ -24,7 +24,7 @@ constexpr uint64_t kMostBytes = INT64_MAX;
 constexpr size_t kMostBuildIdBytes = sizeof(hpcrun::PlanModule::build_id);
 constexpr size_t kMostModuleName = sizeof(hpcrun::PlanModule::path) - 1;
 
-// Reads values of one file, and says which of them is wrong.
+// Reads values of one file, and reports which of them is wrong.
 class Reader {
  public:
   explicit Reader(std::string name) : name_(std::move(name)) {}
@@ -177,7 +177,7 @@ class Reader {
   }
 
   const std::string name_;
-  std::string at_;  // where it is reading: "sites[0].frames[2]"
+  std::string at_;  // current position: "sites[0].frames[2]"
 };
 
 void put_address(const ModuleAddress& address, Json& json) {
@@ -220,7 +220,7 @@ std::vector<Repair> merge(const std::vector<Repair>& known, std::vector<Repair> 
   return all;
 }
 
-// Several processes may have the same to tell.
+// Removes duplicates, because several processes may report the same.
 std::vector<DeclinedRepair> each_once(const std::vector<DeclinedRepair>& all) {
   std::vector<DeclinedRepair> some;
   for (const DeclinedRepair& one : all)

@@ -12,7 +12,7 @@ namespace {
 using hpcrun::line_of;
 using hpcrun::ObjectUse;
 
-// The model takes time by the square of it. Those with most accesses come first.
+// The model's time is quadratic in this number. Uses with most accesses come first.
 constexpr size_t kMostUses = 4096;
 
 ObjectUse use_of(const ContentionSide& side, uint32_t object, uint64_t offset) {
@@ -23,7 +23,7 @@ uint64_t address_of(const ContentionSide& side, std::span<const DataObject> obje
   return (side.object < objects.size() ? objects[side.object].begin : 0) + side.offset;
 }
 
-// On the lines on which objects of the site are, their neighbours included.
+// Counts the conflicts on the lines that contain objects of the site, including their neighbours.
 uint64_t conflicts_as_they_lay(const ContendedData& found, std::span<const DataObject> objects,
                                uint32_t site) {
   std::set<uint64_t> lines;
