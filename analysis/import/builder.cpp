@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kBlockRecords = 16 * 1024;
 constexpr uint64_t kNanoseconds = 1'000'000'000;
 
-// Hands out the records a block at a time and starts over after the end.
+// Returns the records one block at a time, and starts over after the end.
 TraceSource trace_source(std::vector<TraceRecord> records) {
   auto shared = std::make_shared<const std::vector<TraceRecord>>(std::move(records));
   return [shared, next = size_t{0}](std::vector<TraceRecord>& block) mutable {
@@ -40,7 +40,7 @@ DatabaseBuilder::DatabaseBuilder(const std::string& title) : tree_(places_, data
   database_.title = valid_utf8(title);
 }
 
-// What was attributed before the first name was asked for is found by it.
+// Makes names that were attributed earlier available by lookup.
 void DatabaseBuilder::index_attributed() {
   indexed_ = true;
   for (uint32_t i = 0; i < database_.modules.size(); ++i) modules_.try_emplace(database_.modules[i].path, i);
@@ -134,7 +134,7 @@ RunSummary DatabaseBuilder::summary_of(const ImportedRun& run,
             .samples = state.samples};
     if (state.metric.unit == "sec" && state.metric.requested_hz && state.value > 0)
       rate.delivered_hz = static_cast<double>(state.samples) / state.value;
-    // Of the first one of which that is known.
+    // Takes those of the first metric for which they are known.
     if (summary.sampling.source.empty()) {
       if (!rate.source.empty()) summary.sampling.source = rate.source;
       if (rate.requested_hz) summary.sampling.requested_hz = rate.requested_hz;
@@ -188,7 +188,7 @@ Database DatabaseBuilder::finish(const ImportedRun& run, const std::vector<std::
     }
     sort_values(values);
   }
-  // Attributed names are those of files.
+  // Attributed names come from files, and may be malformed.
   for (LoadModule& module : database_.modules) module.path = valid_utf8(module.path);
   for (SourceFile& file : database_.files) file.path = valid_utf8(file.path);
   for (Function& function : database_.functions) function.name = valid_utf8(function.name);

@@ -1,5 +1,5 @@
 #pragma once
-// Puts a database together from call paths and values, as the importers find them.
+// Builds a database from the call paths and values that importers read.
 
 #include <map>
 #include <optional>
@@ -16,19 +16,19 @@
 
 namespace prof {
 
-// Where stacks begin, as `prof export` writes it: not functions, but entry points.
+// The entry points of stacks, as `prof export` writes them. These names are not functions.
 constexpr std::string_view kMainThread = "main thread", kOtherThread = "application thread";
 
-// What is known of the run that was recorded; absent is what is not.
+// What is known of the recorded run. Unknown values are unset.
 struct ImportedRun {
   std::string command, host;
   std::optional<uint64_t> start_ns;  // since the epoch
   std::optional<double> wall_s, cpu_s;
   std::map<std::string, uint64_t> dropped;  // samples by reason
   std::map<std::string, uint64_t> complete, partial,
-      broken;  // stacks by reason, where they were unwound here
-  // Data that threads contended for, by numbers of profiles and contexts; nothing where it was not looked
-  // for.
+      broken;  // stacks by reason, if they were unwound here
+  // Data that threads contended for, by numbers of profiles and contexts. Unset if contention was not
+  // measured.
   std::optional<std::vector<ContendedRecord>> contention;
 };
 
@@ -38,7 +38,7 @@ struct ImportedMetric {
   std::string unit;  // as Metric::unit
   std::string description;
   std::string source;  // what raised the samples
-  double scale = 1;    // of the values that are added, to get `unit`
+  double scale = 1;    // factor from added values to `unit`
   std::optional<double> requested_hz;
 };
 
@@ -47,29 +47,29 @@ class DatabaseBuilder {
   explicit DatabaseBuilder(const std::string& title);
   DatabaseBuilder(const DatabaseBuilder&) = delete;
 
-  // Equal ones get the same number. Texts need not be UTF-8; an empty path is kNone.
+  // Equal arguments give the same number. Texts need not be UTF-8. An empty path gives kNone.
   uint32_t module(std::string_view path);
   uint32_t file(std::string_view path);
   uint32_t function(std::string_view name, uint32_t module, uint32_t file, uint32_t line);
 
-  // Those of one name and unit are one metric.
+  // Equal name and unit give the same metric.
   uint32_t metric(const ImportedMetric& metric);
 
-  // A new profile; its number.
+  // Adds a profile. Returns its number.
   uint32_t profile(const ProfileId& id);
 
-  // The calling contexts, which all profiles share. Places are those of places().
+  // Returns the calling context tree that all profiles share. Its places are those of places().
   ContextTree& contexts() { return tree_; }
   PlaceTable& places() { return places_; }
   // For attributing addresses before any of the functions above is called.
   Database& database() { return database_; }
 
-  // Finite, and small enough that squares of sums are finite.
+  // `value` must be finite, and small enough that squares of sums are finite.
   void add(uint32_t profile, uint32_t metric, uint32_t context, double value, uint64_t samples);
-  // Records in order of time.
+  // Records must be in the order of time.
   void add_trace(uint32_t profile, std::vector<TraceRecord> records);
 
-  // The whole; the builder is used up.
+  // Returns the complete database. The builder must not be used afterwards.
   Database finish(const ImportedRun& run, const std::vector<std::string>& warnings);
 
  private:

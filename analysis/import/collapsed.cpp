@@ -1,4 +1,4 @@
-// Collapsed stacks: "outermost;...;innermost VALUE", one a line.
+// Collapsed stacks: "outermost;...;innermost VALUE", one per line.
 
 #include <fmt/format.h>
 
@@ -13,12 +13,12 @@
 namespace prof {
 namespace {
 
-// Far beyond what anyone counts; squares of sums stay finite.
+// Far larger than any real count; squares of sums stay finite.
 constexpr double kLargestValue = 1e30;
-// Of one line, so that they can be counted.
+// Per line, so that they can be counted.
 constexpr double kMostSamples = 1e12;
 
-// What tools append to a frame's name: "f_[k]".
+// The suffix that tools append to a frame's name: "f_[k]".
 constexpr size_t kAnnotationLength = 4;
 constexpr std::string_view kAnnotations =
     "ikj01";  // inlined, kernel, compiled at run time, interpreted, ditto
@@ -37,7 +37,7 @@ struct Line {
   double value;
 };
 
-// Empty if the line is no stack with a value.
+// Returns nullopt if the line is not a stack with a value.
 std::optional<Line> parse(std::string_view line) {
   const size_t space = line.find_last_of(" \t");
   if (space == std::string_view::npos) return std::nullopt;
@@ -45,7 +45,7 @@ std::optional<Line> parse(std::string_view line) {
   Line parsed{trimmed(line.substr(0, space)), 0};
   const auto [after, error] = std::from_chars(line.data() + space + 1, end, parsed.value);
   if (error != std::errc{} || after != end || parsed.stack.empty()) return std::nullopt;
-  // Written so that what is not a number is refused too.
+  // Negated, so that NaN is rejected too.
   if (!(parsed.value >= 0 && parsed.value <= kLargestValue)) return std::nullopt;
   return parsed;
 }
@@ -61,8 +61,8 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// True if each stack has two numbers, as difffolded.pl writes them. Where one has not, a number before the
-// last is part of a name.
+// True if every stack has two numbers, as difffolded.pl writes them. If one has not, the second last number
+// is part of a name.
 bool has_two_values(std::string_view text) {
   bool any = false;
   while (!text.empty()) {
@@ -162,7 +162,7 @@ class Importer {
     const bool inlined = annotation == 'i' && !outermost;
     const PlaceFrame only{builder_.function(name, module, kNone, 0), kNone, 0, inlined};
     const PlaceId id = builder_.places().add({&only, 1});
-    // What is inlined into nothing is rare, and not worth a table.
+    // Code inlined into nothing is rare, and not worth caching.
     if (!(outermost && annotation == 'i')) places_.emplace(frame, Known{id, inlined});
     return id;
   }

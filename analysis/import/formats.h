@@ -1,15 +1,15 @@
 #pragma once
-// One function a format; import_bytes() chooses among them.
+// One function per format; import_bytes() selects one.
 
 #include "analysis/import/import.h"
 
 namespace prof {
 
-// What is known of a file besides its bytes.
+// What is known of a file besides its contents.
 struct ImportSource {
   std::string name;             // for messages
-  uint64_t written_ns = 0;      // since the epoch; 0: not known
-  uint32_t owner = UINT32_MAX;  // user id; the largest: not known
+  uint64_t written_ns = 0;      // since the epoch; 0 if unknown
+  uint32_t owner = UINT32_MAX;  // user ID; the maximum if unknown
 };
 
 // All throw ImportError.

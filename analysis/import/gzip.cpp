@@ -6,7 +6,7 @@
 namespace prof {
 namespace {
 
-// A few bytes can be made to expand into any number.
+// Limits the expansion, because a few bytes can be made to expand into any number.
 constexpr size_t kLargestContents = size_t{1} << 30;
 constexpr size_t kBlockBytes = size_t{1} << 18;
 constexpr int kWindowBitsWithGzipHeader = 15 + 16;
@@ -52,7 +52,7 @@ std::vector<uint8_t> gunzip(std::span<const uint8_t> bytes, const ImportSource& 
     stream.avail_out = kBlockBytes;
     status = inflate(&stream, Z_NO_FLUSH);
     out.resize(out.size() - stream.avail_out);
-    // Several gzip streams may follow one another.
+    // A file may contain several consecutive gzip streams.
     if (status == Z_STREAM_END && (stream.avail_in != 0 || !bytes.empty())) status = inflateReset(&stream);
   }
   if (status != Z_STREAM_END)

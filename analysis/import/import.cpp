@@ -16,7 +16,7 @@ namespace prof {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-constexpr size_t kLookedAt = 4096;  // of a file without a magic number
+constexpr size_t kLookedAt = 4096;  // bytes to check of a file without a magic number
 constexpr size_t kReadBytes = size_t{1} << 20;
 
 [[noreturn]] void cannot_open(const std::string& name, const char* why) {
@@ -36,7 +36,7 @@ class Descriptor {
   int fd_;
 };
 
-// Of a regular file: mapped, so that a large one needs no memory.
+// Maps a regular file, so that a large one needs no memory.
 class Mapping {
  public:
   Mapping(int fd, size_t bytes)
@@ -71,7 +71,7 @@ bool is_text(std::span<const uint8_t> bytes) {
   });
 }
 
-// pprof's profiles have no magic number: a message whose fields, 1 to 15, follow one another.
+// Profiles of pprof have no magic number. True for a message with consecutive fields from 1 to 15.
 bool begins_like_pprof(std::span<const uint8_t> bytes) {
   constexpr uint8_t kLastField = 15;
   constexpr uint8_t kVarint = 0, kBytes = 2;
@@ -109,7 +109,7 @@ Import import_source(std::span<const uint8_t> bytes, const ImportSource& source,
   }
 }
 
-// Whoever wrote the recording named the source files.
+// The source files were named by the owner of the recording.
 Import with_owner(Import imported, const ImportSource& source) {
   imported.database.measured_users = {source.owner};
   return imported;

@@ -1,7 +1,7 @@
 #pragma once
-// Recordings of other profilers as a database: perf.data files, collapsed stacks and pprof profiles
-// (docs/import.md). Everything that shows databases then shows these. Nothing in a file is believed: what is
-// damaged is left out and named in `warnings`, and only a file in which nothing can be found is an error.
+// Converts recordings of other profilers to databases: perf.data files, collapsed stacks and pprof profiles
+// (docs/import.md). Everything that shows databases can then show these. Files are untrusted: damaged parts
+// are skipped and named in `warnings`. Only a file without any usable data is an error.
 
 #include <cstdint>
 #include <filesystem>
@@ -19,21 +19,21 @@ enum class ImportFormat : uint8_t { Recognise, Perf, Collapsed, Pprof };
 
 struct ImportOptions {
   ImportFormat format = ImportFormat::Recognise;  // by the contents
-  // Whether the programs, libraries and kernel symbols that a recording names are opened on this machine.
-  // Where they are not, code without a name in the recording itself gets that of its module.
+  // Whether to open the programs, libraries and kernel symbols that a recording names on this machine. If
+  // they are not opened, code without a name in the recording gets its module's name.
   bool open_modules = true;
   int jobs = 1;
   AttributionOptions attribution;
 };
 
-// what() is one line: the file, the cause, the remedy.
+// what() is one line: the file, the cause, and how to fix it.
 class ImportError : public std::runtime_error {
  public:
   enum class Kind {
-    CannotOpen,   // it is not there, no file, or not readable
-    Unknown,      // no format that is imported
-    Unsupported,  // such a format, but a part of it that is not imported
-    Damaged,      // nothing in it can be used
+    CannotOpen,   // it does not exist, is not a file, or is not readable
+    Unknown,      // not an importable format
+    Unsupported,  // an importable format, with a part that is not supported
+    Damaged,      // no usable data
   };
   ImportError(Kind kind, const std::string& line) : std::runtime_error(line), kind_(kind) {}
   Kind kind() const noexcept { return kind_; }
@@ -50,7 +50,7 @@ struct Import {
 // `file` may be "-" for standard input. Throws ImportError.
 Import import_file(const std::filesystem::path& file, const ImportOptions& options = {});
 
-// The same of bytes in memory; `name` is for messages. Traces of the result do not refer to the bytes.
+// Imports from memory. `name` is for messages. The result does not refer to the bytes.
 Import import_bytes(std::span<const uint8_t> bytes, const std::string& name,
                     const ImportOptions& options = {});
 

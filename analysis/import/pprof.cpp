@@ -1,4 +1,4 @@
-// pprof profiles: protocol buffers, as profile.proto has them.
+// pprof profiles: protocol buffers, as in profile.proto.
 
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -70,7 +70,7 @@ struct Location {
   std::optional<PlaceId> place;
 };
 
-// The profile is read a message at a time, twice: what samples refer to mostly stands behind them.
+// Reads the profile one message at a time, twice, because what samples refer to usually follows them.
 class Importer {
  public:
   Importer(std::span<const uint8_t> bytes, const ImportSource& source, const ImportOptions& options)
@@ -220,7 +220,7 @@ class Importer {
     return &at->second;
   }
 
-  // The address as the module's file states it.
+  // Returns the address as in the module's file.
   uint64_t address_in_file(const pb::Location& location, const pb::Mapping& mapping) {
     if (location.address() < mapping.memory_start()) return location.address();
     const uint64_t offset = location.address() - mapping.memory_start() + mapping.file_offset();
@@ -228,7 +228,7 @@ class Importer {
     return segments_.address_of(std::string(text(mapping.filename())), offset);
   }
 
-  // Locations that have no functions but an address in a module.
+  // Attributes locations that have no functions but an address in a module.
   void attribute() {
     std::vector<std::pair<Location*, std::pair<uint32_t, uint64_t>>> wanted;
     ModulePlaces modules;
@@ -249,7 +249,7 @@ class Importer {
     for (auto& [location, where] : wanted) location->place = modules.place(where.first, where.second);
   }
 
-  // Numbers of types_, the default one first: reports show the first metric.
+  // Returns numbers of types_, the default one first, because reports show the first metric.
   std::vector<size_t> types_in_order() const {
     std::vector<size_t> order(types_.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -282,7 +282,7 @@ class Importer {
     }
   }
 
-  // Empty where there are several, or none.
+  // Returns an empty name if there are several functions, or none.
   std::string_view only_function(const pb::Location& location) const {
     if (location.line_size() != 1) return {};
     const auto function = functions_.find(location.line(0).function_id());
@@ -320,7 +320,7 @@ class Importer {
             inlined};
   }
 
-  // The thread that a sample's labels name. What else labels tell is not kept.
+  // Returns the profile of the thread that a sample's labels name. Other labels are ignored.
   uint32_t profile_of(const pb::Sample& sample) {
     ProfileId id;
     std::optional<int64_t> thread;
@@ -368,7 +368,7 @@ class Importer {
     if (context == kNone) context = builder_.contexts().entry(true);
     for (size_t i = 0; i < metrics_.size(); ++i) {
       const int64_t value = sample.value(static_cast<int>(i));
-      // Only a type of that name tells how many samples there were. `pprof -base` subtracts: those of the
+      // Only a type of that name states how many samples there were. `pprof -base` subtracts, so those of the
       // base are negative.
       const auto amount = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
       const uint64_t samples = counts_samples_[i] ? amount : 0;

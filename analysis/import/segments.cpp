@@ -9,7 +9,7 @@
 namespace prof {
 namespace {
 
-constexpr uint64_t kPage = 4096;  // what is mapped begins and ends at pages
+constexpr uint64_t kPage = 4096;  // mappings begin and end at page boundaries
 
 }  // namespace
 
@@ -31,7 +31,7 @@ std::vector<Segments::Segment> Segments::read(const std::string& path) {
     }
   }
   elf_end(elf);
-  // A page may be in two segments: recorded addresses are those of code.
+  // A page may belong to two segments; recorded addresses are those of code.
   std::stable_partition(segments.begin(), segments.end(), [](const Segment& s) { return s.code; });
   return segments;
 }

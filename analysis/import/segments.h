@@ -1,5 +1,5 @@
 #pragma once
-// From offsets in program and library files, which other tools record, to the addresses that the files state.
+// Converts offsets in program and library files, as other tools record them, to addresses as in the files.
 
 #include <cstdint>
 #include <map>
@@ -10,11 +10,11 @@ namespace prof {
 
 class Segments {
  public:
-  // Of the file at `path`, which is opened once. The offset itself where there is no such file, or nothing at
-  // that offset is loaded.
+  // Returns the address of an offset in the file at `path`, which is opened once. Returns the offset itself
+  // if there is no such file or nothing is loaded from that offset.
   uint64_t address_of(const std::string& path, uint64_t offset);
 
-  // The first address that the file states, and the one behind its last; equal where there is no such file.
+  // The first address that the file states, and the end of its last; equal if there is no such file.
   struct Extent {
     uint64_t begin = 0, end = 0;
   };
@@ -23,7 +23,7 @@ class Segments {
  private:
   struct Segment {
     uint64_t offset, bytes, address;
-    uint64_t end;  // address behind the last byte, those included that the file does not have
+    uint64_t end;  // address past the last byte, including those that are not in the file
     bool code;
   };
   const std::vector<Segment>& segments_of(const std::string& path);

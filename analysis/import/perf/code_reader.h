@@ -1,6 +1,6 @@
 #pragma once
-// The instructions of programs and libraries on this machine, for samples that name one exactly. Of a file
-// that is not the recorded one nothing is read.
+// Reads instructions of programs and libraries on this machine, for samples with an exact address. Reads
+// nothing from a file that differs from the recorded one.
 
 #include <map>
 #include <memory>
@@ -17,11 +17,11 @@ namespace prof::perf {
 
 class CodeReader {
  public:
-  explicit CodeReader(const AttributionOptions& options) : options_(options) {}  // which must outlive it
+  explicit CodeReader(const AttributionOptions& options) : options_(options) {}  // must outlive it
   CodeReader(const CodeReader&) = delete;
 
-  // `address` as the file states it. nullptr: there is no instruction, or the file is not to be had. Good
-  // until the next call.
+  // `address`: as in the file. Returns nullptr if there is no instruction or the file is not available. The
+  // result is valid until the next call.
   const hpcrun::Instruction* instruction(const ModuleIdentity& module, uint64_t address);
 
  private:

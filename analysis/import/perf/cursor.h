@@ -1,5 +1,5 @@
 #pragma once
-// Reads numbers and texts one after another from bytes that nothing is known of.
+// Reads consecutive numbers and texts from untrusted bytes.
 
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@ class Cursor {
  public:
   explicit Cursor(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
-  // Zero where there is not enough, and from then on.
+  // Returns zero if too few bytes are left, and from then on.
   template <typename T>
   T take() {
     T value{};
@@ -31,7 +31,7 @@ class Cursor {
     return taken;
   }
   void skip(uint64_t count) { take_bytes(count); }
-  // Up to a NUL, or all that is left.
+  // Returns the text up to a NUL, or to the end.
   std::string_view take_text() { return text_in(bytes_); }
 
   static std::string_view text_in(std::span<const uint8_t> bytes) {

@@ -1,4 +1,4 @@
-// Recordings of perf: what its samples, mappings and names say, as a database.
+// Imports perf's recordings: converts samples, mappings and names to a database.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ std::string file_name(std::string_view path) {
   return std::string(path.substr(path.rfind('/') + 1));
 }
 
-// A clock's periods are nanoseconds, whatever its samples are called.
+// Periods of a clock are nanoseconds, whatever its event is called.
 bool is_clock(const perf_event_attr& attributes) {
   return attributes.type == PERF_TYPE_SOFTWARE &&
          (attributes.config == PERF_COUNT_SW_CPU_CLOCK || attributes.config == PERF_COUNT_SW_TASK_CLOCK);
@@ -55,9 +55,9 @@ struct Thread {
 struct Process {
   AddressSpace space;
   AddressSpace data;               // numbers of region_names_
-  uint32_t number = 0;             // of the program in it: another after each exec
-  int32_t threads = 1;             // numbers that are given, the main thread's 0 included
-  std::optional<uint32_t> memory;  // of MemorySamples, once it has samples of accesses
+  uint32_t number = 0;             // of the program in the process; changes with each exec
+  int32_t threads = 1;             // thread numbers assigned so far, including the main thread's 0
+  std::optional<uint32_t> memory;  // of MemorySamples; set once it has samples of accesses
 };
 
 class Importer : public Visitor {
@@ -148,7 +148,7 @@ class Importer : public Visitor {
 
   KernelPlaces kernel_;
   MemorySamples memory_;
-  std::vector<std::string> region_names_;  // of memory that is not of code
+  std::vector<std::string> region_names_;  // of memory without code
   std::unordered_map<std::string, uint32_t> region_numbers_;
   std::vector<uint32_t> contexts_;  // by node
   std::vector<uint32_t> metrics_;   // by event
@@ -208,7 +208,7 @@ Thread& Importer::thread_of(const Sample& sample) {
     profiles_.push_back(std::move(id));
     values_.emplace_back();
   }
-  // The name that it has last is the one that users know it by.
+  // Keeps the last name, which is the one that users know.
   const auto name = names_.find({sample.pid, sample.tid});
   if (name != names_.end() && profiles_[thread.profile].thread_name != name->second)
     profiles_[thread.profile].thread_name = name->second;
@@ -243,7 +243,7 @@ void Importer::unwind(const Sample& sample, Process& process) {
 void Importer::find_frames(const Sample& sample, Process& process) {
   chain_.clear();
   bool in_kernel = sample.cpu_mode() == PERF_RECORD_MISC_KERNEL;
-  bool interrupted = true;  // the next address is no return address
+  bool interrupted = true;  // the next address is not a return address
   bool any_user = false;
   const auto add = [&](uint64_t address) {
     if (!interrupted) --address;
@@ -251,7 +251,7 @@ void Importer::find_frames(const Sample& sample, Process& process) {
     any_user |= !in_kernel;
     const uint32_t frame =
         tree_.intern(in_kernel ? Frame{Where::Kernel, 0, address} : user_frame(process, sample.pid, address));
-    // Frame pointers that lead nowhere lead there more than once.
+    // A chain of invalid frame pointers repeats the same unknown frame.
     const Frame& found = tree_.frame(frame);
     const bool nowhere = found.where == Where::Module && files_.is_unknown({found.module, found.address});
     if (!(nowhere && !chain_.empty() && chain_.back() == frame)) chain_.push_back(frame);
@@ -261,7 +261,7 @@ void Importer::find_frames(const Sample& sample, Process& process) {
       in_kernel = entry == PERF_CONTEXT_KERNEL || entry == PERF_CONTEXT_HV;
       interrupted = true;
     } else {
-      // Call chains begin where the interrupt came, which is behind an instruction that is known exactly.
+      // Call chains begin at the interrupted address, which lies after the exactly known instruction.
       const bool is_exact = interrupted && chain_.empty() && (sample.misc & PERF_RECORD_MISC_EXACT_IP) != 0 &&
                             in_kernel == (sample.cpu_mode() == PERF_RECORD_MISC_KERNEL);
       add(is_exact ? sample.ip : entry);
@@ -318,7 +318,7 @@ void Importer::add_region(const Mapping& mapping) {
   processes_[mapping.pid].data.map(mapping.start, mapping.bytes, mapping.file_offset, at->second);
 }
 
-// What was mapped into it stays known to its accesses.
+// Keeps its mappings for the accesses that were recorded.
 void Importer::forget(Process& process) {
   if (!process.memory) return;
   ProcessData& data = memory_.data_of(*process.memory);
@@ -328,7 +328,7 @@ void Importer::forget(Process& process) {
       data.regions.push_back({start, part.last, name});
 }
 
-// The program with the most samples.
+// Returns the program with the most samples.
 std::string Importer::title() const {
   std::map<std::string, uint64_t> samples;
   for (size_t i = 0; i < profiles_.size(); ++i)
@@ -395,7 +395,7 @@ void Importer::add_values() {
 void Importer::add_traces() {
   const std::optional<ClockData>& clock = recording_.about().clock;
   uint64_t to_epoch = clock && clock->wall_ns >= clock->clock_ns ? clock->wall_ns - clock->clock_ns : 0;
-  if (last_ns_ && *last_ns_ > UINT64_MAX - to_epoch) to_epoch = 0;  // nothing real
+  if (last_ns_ && *last_ns_ > UINT64_MAX - to_epoch) to_epoch = 0;  // implausible
   for (auto& [key, thread] : threads_)
     builder_->add_trace(thread.profile, thread.trace.take(to_epoch, contexts_));
 }

@@ -33,7 +33,7 @@ void KernelPlaces::find_names(const std::vector<BuildId>& build_ids, bool here,
                               std::vector<std::string>& warnings) {
   if (!start_) return;
   const auto id = std::ranges::find(build_ids, "[kernel.kallsyms]", &BuildId::path);
-  // Without an identity only the machine's name is left to go by.
+  // Without a build-id, only the machine's name identifies the kernel.
   if (id == build_ids.end() && !here) return;
   symbols_ = find_kernel_symbols(id == build_ids.end() ? std::span<const uint8_t>{} : id->bytes);
   if (!symbols_) return;

@@ -1,5 +1,5 @@
 #pragma once
-// What runs in the kernel: its own functions, its modules and the code that it made, as places of a database.
+// Code in the kernel as places of a database: its own functions, its modules and the code that it generated.
 
 #include <cstdint>
 #include <map>
@@ -15,13 +15,13 @@ namespace prof::perf {
 
 class KernelPlaces {
  public:
-  void add(const KernelSymbol& symbol);  // code that the kernel made
-  void add(const Mapping& mapping);      // of the kernel: itself, or a module
+  void add(const KernelSymbol& symbol);  // generated code
+  void add(const Mapping& mapping);      // of the kernel itself or a module
 
-  // Looks for names of functions. `here`: recorded on this machine.
+  // Searches for names of functions. `here`: recorded on this machine.
   void find_names(const std::vector<BuildId>& build_ids, bool here, std::vector<std::string>& warnings);
 
-  // The function at the address; the module alone where it has no name, or no names were found.
+  // Returns the function at the address; only the module if the function has no name or no names were found.
   PlaceId place(uint64_t address, DatabaseBuilder& builder) const;
 
  private:

@@ -13,7 +13,7 @@
 namespace prof::perf {
 namespace {
 
-// A symbol without a next one, or before a hole, reaches no further.
+// The maximum size of a symbol that has no next one or is followed by a gap.
 constexpr uint64_t kLongestFunction = uint64_t{1} << 20;
 
 std::optional<std::string> contents_of(const std::string& path) {
@@ -24,7 +24,7 @@ std::optional<std::string> contents_of(const std::string& path) {
   return std::move(out).str();
 }
 
-// From the notes that the kernel shows of itself.
+// Returns the build-id in the notes that the running kernel provides.
 std::vector<uint8_t> own_build_id() {
   const std::string notes = contents_of("/sys/kernel/notes").value_or("");
   constexpr size_t kAlign = 4;

@@ -1,6 +1,6 @@
 #pragma once
-// Names of the kernel's functions, where the kernel that was recorded is the one that runs here, or perf kept
-// its symbols (~/.debug).
+// Names of the kernel's functions, if the recorded kernel is running here or perf stored its symbols
+// (~/.debug).
 
 #include <cstdint>
 #include <map>
@@ -14,18 +14,18 @@ namespace prof::perf {
 
 struct KernelFunction {
   std::string_view name;
-  std::string_view module;  // "nf_tables", empty for the kernel itself
+  std::string_view module;  // "nf_tables"; empty for the kernel itself
 };
 
 class KernelSymbols {
  public:
-  // Of the text of a kallsyms file: "ADDRESS TYPE NAME [MODULE]" in hexadecimal, one a line.
+  // Reads the text of a kallsyms file: "ADDRESS TYPE NAME [MODULE]" in hexadecimal, one per line.
   explicit KernelSymbols(std::string text);
 
-  // Where the kernel begins; nothing where addresses are hidden (kernel.kptr_restrict).
+  // Returns the start of the kernel; nullopt if addresses are hidden (kernel.kptr_restrict).
   std::optional<uint64_t> start() const { return start_; }
 
-  // `slide`: by how much the recorded kernel lay higher. Modules lie elsewhere after each boot.
+  // `slide`: how much higher the recorded kernel lay. Modules lie elsewhere after each boot.
   std::optional<KernelFunction> find(uint64_t address, uint64_t slide) const;
 
  private:
@@ -38,8 +38,8 @@ class KernelSymbols {
   std::optional<uint64_t> start_, end_;
 };
 
-// Of the kernel with this build-id; nothing where its symbols are not here. An empty id: of the kernel that
-// runs here.
+// Returns the symbols of the kernel with this build-id; nullopt if they are not here. An empty build-id means
+// the running kernel.
 std::optional<KernelSymbols> find_kernel_symbols(std::span<const uint8_t> build_id);
 
 }  // namespace prof::perf

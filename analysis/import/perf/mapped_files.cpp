@@ -8,7 +8,7 @@ namespace prof::perf {
 
 namespace {
 
-// Code that compilers made lies in memory of no file.
+// True for memory without a file, where JIT compilers put code.
 bool is_anonymous(std::string_view path) {
   return path.empty() || path.starts_with("//anon") || path.starts_with("/memfd:") || path == "[heap]" ||
          path.starts_with("[stack") || path.starts_with("[anon") || path.starts_with("/dev/zero") ||
@@ -30,7 +30,7 @@ uint32_t MappedFiles::number(const Mapping& mapping) {
   File file;
   file.path = at->first.first;
   file.build_id = at->first.second;
-  // Another machine's file of that name is another file unless the build-id says that it is not.
+  // A file of that name on another machine is a different file, unless the build-id is equal.
   file.opened = trust_.open && (trust_.here || !file.build_id.empty()) &&
                 (file.path.starts_with('/') || (file.path == "[vdso]" && trust_.here)) &&
                 !file.path.starts_with("//");

@@ -1,5 +1,5 @@
 #pragma once
-// The files that the recorded processes mapped, and what their code is in the database.
+// The files that the recorded processes mapped, and their code in the database.
 
 #include <cstdint>
 #include <map>
@@ -21,29 +21,29 @@ namespace prof::perf {
 class MappedFiles {
  public:
   struct Trust {
-    bool open;  // files may be looked at
+    bool open;  // files may be opened
     bool here;  // recorded on this machine
   };
   struct Code {
     uint32_t module;   // of ModulePlaces
-    uint64_t address;  // as the file states it; 0 where the file is not looked at
+    uint64_t address;  // as in the file; 0 if the file is not opened
     bool operator==(const Code&) const = default;
   };
 
-  // All must outlive this.
+  // All arguments must outlive the object.
   MappedFiles(ModulePlaces& modules, const std::vector<BuildId>& build_ids, const ImportSource& source,
               Trust trust)
       : modules_(modules), build_ids_(build_ids), source_(source), trust_(trust) {}
 
   uint32_t number(const Mapping& mapping);
   Code code(const AddressSpace& space, int32_t pid, uint64_t address);
-  // The same where the code is in a file on this machine; an empty path where it is not.
+  // The same for code in a file on this machine; the path is empty if it is not in one.
   struct CodeInFile {
     ModuleIdentity module;
     uint64_t address = 0;
   };
   CodeInFile code_in_file(const AddressSpace& space, uint64_t address) const;
-  // The programs and libraries in the address space that are on this machine.
+  // Returns the programs and libraries in the address space that exist on this machine.
   std::vector<ModuleInMemory> modules(const AddressSpace& space) const;
 
   bool is_unknown(const Code& code) const { return unknown_ && code == Code{*unknown_, 0}; }
@@ -55,7 +55,7 @@ class MappedFiles {
   struct File {
     std::string path;
     uint32_t module = kNone;  // of modules_, once it is needed
-    bool opened = false;      // it is a file that may be looked at here
+    bool opened = false;      // a file that may be opened here
     std::vector<uint8_t> build_id;
 
     bool has_code_here() const { return opened && !path.starts_with('['); }

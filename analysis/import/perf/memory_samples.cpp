@@ -17,9 +17,9 @@ using hpcrun::AccessShape;
 using hpcrun::DataSource;
 using Operation = DataSource::Operation;
 
-// Addresses above are the kernel's, on all machines that perf records memory accesses on.
+// Higher addresses belong to the kernel, on all machines on which perf records memory accesses.
 constexpr uint64_t kFirstKernelAddress = uint64_t{1} << 63;
-// Far beyond what perf asks for: larger ones are damaged.
+// Far larger than perf requests; larger values are damaged.
 constexpr uint64_t kLargestPeriod = uint64_t{1} << 32;
 
 bool contains(const std::string& text, std::string_view part) {
@@ -27,13 +27,14 @@ bool contains(const std::string& text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), is_same) != text.end();
 }
 
-// Events that count nothing but loads of lines that another core had, whatever their samples say of sources.
+// True for events that only count loads of lines from another core's cache, whatever data source their
+// samples have.
 bool counts_transfers(const Event& event) {
   return contains(event.name, "xsnp_hitm") || contains(event.name, "xsnp_fwd") ||
          contains(event.name, "remote_hitm") || contains(event.name, "snp_hitm");
 }
 
-// IBS samples all instructions, and other events have an address and no source: page faults, breakpoints.
+// IBS samples all instructions. Other events have an address and no source: page faults, breakpoints.
 bool is_no_access(const DataSource& source) {
   return source.operation == Operation::Unknown && source.origin == DataSource::Origin::Unknown &&
          !source.tells_snoops;
@@ -43,7 +44,7 @@ AccessKind kind_of(Operation operation) {
   return operation == Operation::Store ? AccessKind::Write : AccessKind::Read;
 }
 
-// Of a line: whether several threads use it, and who writes.
+// The use of one line: whether several threads use it, and which ones write.
 struct LineUse {
   uint32_t thread = kNone, writer = kNone;
   bool several_threads = false, several_writers = false;
@@ -125,7 +126,8 @@ bool MemorySamples::is_transfer(const Access& access) const {
   return tells_snoops_ ? access.is_from_peer : access.is_from_shared_cache;
 }
 
-// Those to lines that came from other caches, and to their neighbours, with which they may be fetched.
+// Returns accesses to lines that came from other caches, and to their neighbours, which may be fetched
+// together with them.
 std::vector<ContentionAccess> MemorySamples::contended_accesses(const Process& process,
                                                                 uint64_t& lines_without_stores) const {
   constexpr uint64_t kPair = 2 * uint64_t{hpcrun::kLineBytes};

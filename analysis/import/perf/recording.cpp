@@ -13,12 +13,12 @@ namespace prof::perf {
 namespace {
 
 constexpr size_t kHeaderBytes = sizeof(perf_event_header);
-// Stack dumps are mostly zeros and compress well; a few bytes can be made to expand into any number.
+// Stack dumps are mostly zeros and compress well, but a few bytes can be made to expand into any number.
 constexpr uint64_t kLargestExpansion = 256;
 constexpr uint64_t kExpansionAllowance = uint64_t{64} << 20;
 constexpr size_t kBlockBytes = size_t{1} << 18;
 
-// A text as perf writes it: its length, then as many bytes, filled up with NULs.
+// Reads a text as perf writes it: its length, then as many bytes, padded with NULs.
 std::string take_counted_text(Cursor& in) {
   const auto length = in.take<uint32_t>();
   return std::string(Cursor::text_in(in.take_bytes(length)));
@@ -77,7 +77,7 @@ void Recording::read_file_header() {
   if (bytes_.size() < sizeof header) damaged("its header is not whole");
   read_events(header);
 
-  // perf states the size of the data when it ends: what was killed says 0.
+  // perf states the size of the data when it ends; if it was killed, the size is 0.
   std::optional<std::span<const uint8_t>> data = section(header.data);
   const bool ended = header.data.bytes != 0;
   if (!data || !ended) {
@@ -121,7 +121,7 @@ Event* Recording::event_with(uint64_t id) {
   return at == event_by_id_.end() ? nullptr : &events_[at->second];
 }
 
-// Their sections stand behind the data, in the order of their bits.
+// Their sections follow the data, in the order of their bits.
 void Recording::read_features(const FileHeader& header) {
   Cursor table(bytes_.subspan(static_cast<size_t>(header.data.offset + header.data.bytes)));
   bool whole = true;
@@ -208,7 +208,7 @@ void Recording::read_event_descriptions(std::span<const uint8_t> bytes) {
       Event* const event = event_with(in.take<uint64_t>());
       if (event != nullptr && in.good()) event->name = name;
     }
-    // One event alone may have no ids.
+    // A single event may have no ids.
     if (ids == 0 && count == events_.size() && in.good()) events_[i].name = name;
   }
 }
@@ -220,12 +220,12 @@ void Recording::read_event_update(std::span<const uint8_t> record) {
   if (what == kEventUpdateName && event != nullptr && in.good()) event->name = in.take_text();
 }
 
-// How many bytes behind the record belong to it.
+// Returns the number of bytes after the record that belong to it.
 uint64_t Recording::read_tool_record(std::span<const uint8_t> record) {
   Cursor in(record.subspan(kHeaderBytes));
   switch (Cursor(record).take<perf_event_header>().type) {
     case kHeaderAttribute: {
-      constexpr size_t kSizeOffset = 4;  // in the attributes, which say how large they are
+      constexpr size_t kSizeOffset = 4;  // in the attributes, which state their own size
       const uint32_t stated = record.size() >= kHeaderBytes + kSizeOffset + sizeof(uint32_t)
                                   ? Cursor(record.subspan(kHeaderBytes + kSizeOffset)).take<uint32_t>()
                                   : 0;
@@ -281,7 +281,7 @@ size_t Recording::index_records(std::span<const uint8_t> data, bool compressed) 
   return at;
 }
 
-// What was compressed is one stream of records, of which each piece holds any part.
+// Compressed pieces form one stream of records; a piece may begin and end inside a record.
 void Recording::index_compressed() {
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         ZSTD_freeDStream);

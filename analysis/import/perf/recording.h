@@ -1,6 +1,6 @@
 #pragma once
-// A perf.data file, or what `perf record -o -` wrote into a pipe: its header, what it says about the machine,
-// and its records. Nothing in it is believed.
+// A perf.data file, or what `perf record -o -` wrote into a pipe: its header, its data about the machine, and
+// its records. Untrusted.
 
 #include <deque>
 #include <map>
@@ -19,7 +19,7 @@ struct BuildId {
   std::vector<uint8_t> bytes;
 };
 
-// The clock of records, compared with that of the wall.
+// A time of the records' clock and the corresponding wall-clock time.
 struct ClockData {
   uint64_t wall_ns;  // since the epoch
   uint64_t clock_ns;
@@ -27,7 +27,7 @@ struct ClockData {
 
 struct About {
   std::string host, system_release, architecture;
-  std::string processor;             // "GenuineIntel,6,85,7"; empty: not known
+  std::string processor;             // "GenuineIntel,6,85,7"; empty if unknown
   std::vector<std::string> command;  // of perf
   std::vector<BuildId> build_ids;
   std::optional<ClockData> clock;
@@ -35,13 +35,14 @@ struct About {
 
 class Recording {
  public:
-  // `bytes` must outlive the recording. Throws ImportError. Damage behind the header is a warning.
+  // `bytes` must outlive the recording. Throws ImportError. Damage after the header is a warning.
   Recording(std::span<const uint8_t> bytes, const std::string& name, std::vector<std::string>& warnings);
 
   const std::vector<Event>& events() const { return events_; }  // never empty
   const About& about() const { return about_; }
 
-  // All records in the order of time, those without one before the others. The number of damaged ones.
+  // Visits all records in the order of time, those without a time before the others. Returns the number of
+  // damaged ones.
   size_t replay(Visitor& visitor) const;
 
  private:
@@ -61,7 +62,7 @@ class Recording {
   Event* event_with(uint64_t id);
   size_t event_of(std::span<const uint8_t> record) const;
 
-  // The number of bytes that were read; less than all where the last record is not whole.
+  // Returns the number of bytes that were read; fewer than all if the last record is incomplete.
   size_t index_records(std::span<const uint8_t> data, bool compressed);
   uint64_t read_tool_record(std::span<const uint8_t> record);
   void index_compressed();

@@ -12,7 +12,7 @@ namespace prof::perf {
 namespace {
 
 constexpr size_t kNumberBytes = 8;
-// Bits that the kernel added after the headers that this is compiled with.
+// Bits that are newer than the kernel headers that prof is compiled with.
 constexpr uint64_t kSampleWeightStruct = uint64_t{1} << 24;
 constexpr uint64_t kBranchHardwareIndex = uint64_t{1} << 17;
 constexpr uint64_t kBranchCounters = uint64_t{1} << 19;
@@ -51,7 +51,7 @@ void take_numbers(Cursor& in, uint64_t count, std::vector<uint64_t>& out) {
   for (uint64_t& number : out) number = in.take<uint64_t>();
 }
 
-// In the order of the kernel's description of PERF_RECORD_SAMPLE.
+// Reads fields in the order of the kernel's description of PERF_RECORD_SAMPLE.
 bool read_sample(Cursor in, uint16_t misc, const perf_event_attr& attributes, Sample& sample) {
   const uint64_t type = attributes.sample_type;
   const auto has = [type](uint64_t bit) { return (type & bit) != 0; };
@@ -146,7 +146,7 @@ bool visit_mapping(Cursor in, const perf_event_header& header, Visitor& visitor)
   }
   mapping.path = in.take_text();
   if (!in.good()) return false;
-  // One that wraps around covers nothing that can be told.
+  // A range that wraps around is not usable.
   if (mapping.bytes != 0 && mapping.start + mapping.bytes - 1 >= mapping.start) visitor.visit(mapping);
   return true;
 }
@@ -155,13 +155,14 @@ std::string_view name_in(std::span<const std::string_view> names, uint64_t index
   return index < names.size() ? names[index] : "";
 }
 
-// Where the fields of the record that every record may end with lie: numbers before its end.
+// Returns the position of the time in the fields that may end every record, counted in numbers from the
+// record's end.
 size_t numbers_from_time(uint64_t type) {
   return static_cast<size_t>(std::popcount(type & (PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
                                                    PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)));
 }
 
-// Numbers of a sample before its time.
+// Returns how many numbers precede the time in a sample.
 size_t numbers_before_time(uint64_t type) {
   return static_cast<size_t>(
       std::popcount(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID)));

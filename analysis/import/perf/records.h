@@ -1,5 +1,5 @@
 #pragma once
-// The records of a recording that imports look at, decoded. Texts and bytes lie in the recording.
+// The records that imports use, decoded. Texts and bytes refer to the recording.
 
 #include <optional>
 #include <span>
@@ -11,15 +11,15 @@
 
 namespace prof::perf {
 
-// What was sampled: one of the events that perf record was asked for.
+// An event that perf record sampled.
 struct Event {
-  std::string name;  // "cycles:u"; empty: see event_name()
+  std::string name;  // "cycles:u"; if empty, see event_name()
   perf_event_attr attributes{};
   std::vector<uint64_t> ids;
 };
 
-// All that perf has of one sample; what the event's sample_type lacks is 0 or empty. `weight`, `data_source`
-// and `data_address` are what `perf mem record` and `perf c2c record` are about.
+// All that perf records of one sample. Fields that the event's sample_type lacks are 0 or empty. `weight`,
+// `data_source` and `data_address` come from `perf mem record` and `perf c2c record`.
 struct Sample {
   size_t event = 0;  // index
   uint16_t misc = 0;
@@ -42,7 +42,7 @@ struct Sample {
   uint64_t physical_address = 0;
   uint64_t data_page_bytes = 0, code_page_bytes = 0;
 
-  // By the kernel's number; nothing where it was not recorded.
+  // Returns a register by the kernel's number; nullopt if it was not recorded.
   std::optional<uint64_t> user_register(unsigned number) const;
   uint16_t cpu_mode() const { return misc & PERF_RECORD_MISC_CPUMODE_MASK; }
 };
@@ -52,22 +52,22 @@ struct Mapping {
   uint64_t start = 0, bytes = 0, file_offset = 0;
   bool data = false;  // not of code
   bool kernel = false;
-  std::span<const uint8_t> build_id;  // empty: not known
+  std::span<const uint8_t> build_id;  // empty if unknown
   std::string_view path;
 };
 
 struct Name {  // of a thread
   int32_t pid = -1, tid = -1;
-  bool executed = false;  // another program was started in the process
+  bool executed = false;  // another program was executed in the process
   std::string_view name;
 };
 
-struct Fork {  // of a process, or where both are the same a thread
+struct Fork {  // of a process, or, if both IDs are equal, a thread
   int32_t pid = -1, parent_pid = -1, tid = -1, parent_tid = -1;
   std::optional<uint64_t> time_ns;
 };
 
-struct KernelSymbol {  // code that the kernel made at run time
+struct KernelSymbol {  // code that the kernel generated at run time
   uint64_t start = 0;
   uint32_t bytes = 0;
   std::string_view name;
@@ -82,21 +82,21 @@ class Visitor {
   virtual void visit(const Name& name) = 0;
   virtual void visit(const Fork& fork) = 0;
   virtual void visit(const KernelSymbol& symbol) = 0;
-  virtual void lost(uint64_t samples) = 0;  // that the kernel had no room for
+  virtual void lost(uint64_t samples) = 0;  // samples that the kernel had no room for
 };
 
-// The name as perf prints it, "cpu-clock", where the recording has none.
+// Returns the name that perf prints, such as "cpu-clock", for an event without a name in the recording.
 std::string event_name(const perf_event_attr& attributes);
 
-// Decodes a record of the kernel's, its header included, and hands it to the visitor. False where it is
-// damaged. Those of no interest are skipped. `event`: of a sample.
+// Decodes a kernel record, including its header, and passes it to the visitor. Returns false if it is
+// damaged. Skips records that imports do not need. `event`: the index of a sample's event.
 bool visit_record(std::span<const uint8_t> record, size_t event, const perf_event_attr& attributes,
                   Sample& scratch, Visitor& visitor);
 
-// When the record was made, where it says that; attributes are those of the first event.
+// Returns the time of the record if it has one. `attributes`: those of the first event.
 std::optional<uint64_t> time_of(std::span<const uint8_t> record, const perf_event_attr& attributes);
 
-// The id of the event that a sample is of; nothing where samples do not carry it.
+// Returns the id of the event that a sample belongs to; nullopt if samples do not have it.
 std::optional<uint64_t> id_of_sample(std::span<const uint8_t> record, const perf_event_attr& attributes);
 
 }  // namespace prof::perf

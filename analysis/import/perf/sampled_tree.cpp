@@ -32,7 +32,7 @@ const std::vector<uint32_t>& SampledTree::add_to(DatabaseBuilder& builder, const
     places.push_back(frame.where == Where::Kernel ? kernel.place(frame.address, builder)
                                                   : modules_.place(frame.module, frame.address));
   contexts_.assign(nodes_.size(), kNone);
-  // A tree without other threads has no entry point for them.
+  // A tree without other threads gets no entry point for them.
   for (const uint32_t root : roots)
     if (contexts_[root] == kNone) contexts_[root] = builder.contexts().entry(root == kMainThread);
   for (uint32_t i = kOtherThread + 1; i < nodes_.size(); ++i)

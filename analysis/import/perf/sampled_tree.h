@@ -1,5 +1,5 @@
 #pragma once
-// The call paths of a recording's samples as one tree for all threads, and its contexts in the database.
+// The call paths of all samples as one tree for all threads, and its contexts in the database.
 
 #include <cstdint>
 #include <unordered_map>
@@ -23,7 +23,7 @@ class SampledTree {
   // Roots.
   static constexpr uint32_t kMainThread = 0, kOtherThread = 1;
 
-  explicit SampledTree(ModulePlaces& modules) : modules_(modules) {}  // which must outlive it
+  explicit SampledTree(ModulePlaces& modules) : modules_(modules) {}  // must outlive it
 
   // Equal frames and children get the same number.
   uint32_t intern(const Frame& frame);
@@ -31,8 +31,8 @@ class SampledTree {
   const Frame& frame(uint32_t number) const { return frames_[number]; }
   bool has_kernel_frames() const;
 
-  // When all is known and attributed: puts the roots that are told and everything below roots into the
-  // database. The context of each node.
+  // Adds the given roots and everything below roots to the database. Must be called after everything is
+  // recorded and attributed. Returns the context of each node.
   const std::vector<uint32_t>& add_to(DatabaseBuilder& builder, const KernelPlaces& kernel,
                                       const std::vector<uint32_t>& roots);
 

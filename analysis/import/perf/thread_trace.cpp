@@ -4,14 +4,14 @@
 
 namespace prof::perf {
 
-// A clock's sample says what ran in the period before it; any other one what ran since the one before it.
+// A clock's sample stands for its period before it, any other sample for the time since the previous one.
 void ThreadTrace::add(uint64_t time_ns, uint64_t period, bool of_clock, uint32_t node) {
   const uint64_t last = pieces_.empty() ? 0 : pieces_.back().end;
   if (time_ns < last) return;
   uint64_t start = pieces_.empty() ? time_ns : last;
   if (of_clock) {
     start = time_ns - std::min(time_ns, period);
-    // Samples are never quite on time.
+    // Samples are never exactly on time.
     if (start < last || start - last < period / 2) start = std::max(last, pieces_.empty() ? start : last);
   }
   pieces_.push_back({std::min(std::max(start, last), time_ns), time_ns, node});

@@ -1,5 +1,5 @@
 #pragma once
-// What a thread ran when, by its samples: a trace with gaps where nothing is known.
+// What a thread ran over time according to its samples: a trace, with gaps if nothing is known.
 
 #include <cstdint>
 #include <vector>
@@ -10,11 +10,11 @@ namespace prof::perf {
 
 class ThreadTrace {
  public:
-  // Samples come in order of time; damaged ones that do not are left out. `of_clock`: of an event whose
-  // periods are nanoseconds.
+  // Adds a sample. Samples must come in the order of time; damaged ones that do not are ignored. `of_clock`:
+  // whether the event's periods are nanoseconds.
   void add(uint64_t time_ns, uint64_t period, bool of_clock, uint32_t node);
 
-  // `contexts`: of the database, by node. The trace is used up.
+  // Returns the trace, and clears it. `contexts`: the database's context of each node.
   std::vector<TraceRecord> take(uint64_t to_epoch_ns, const std::vector<uint32_t>& contexts);
 
  private:

@@ -13,10 +13,10 @@
 namespace prof::perf {
 namespace {
 
-// Descriptors are few: of the files of this many mapped parts the Dwfls are kept.
+// Limits descriptors: Dwfls are kept for the files of up to this many mapped parts.
 constexpr size_t kMostParts = 400;
 
-// DWARF numbers the registers of x86-64 in an order of its own; the return address column is the last.
+// DWARF numbers the registers of x86-64 differently; the last one is the return address column.
 constexpr std::array<unsigned, 17> kRegisters = {
     PERF_REG_X86_AX,  PERF_REG_X86_DX,  PERF_REG_X86_CX,  PERF_REG_X86_BX,  PERF_REG_X86_SI,
     PERF_REG_X86_DI,  PERF_REG_X86_BP,  PERF_REG_X86_SP,  PERF_REG_X86_R8,  PERF_REG_X86_R9,
@@ -38,11 +38,11 @@ struct Unwinder::Process {
     void operator()(Dwfl* ended) const { dwfl_end(ended); }
   };
   std::unique_ptr<Dwfl, End> dwfl;
-  std::map<uint64_t, uint64_t> reported;  // by start the address of the last byte
+  std::map<uint64_t, uint64_t> reported;  // by start, the address of the last byte
   uint64_t replaced = 0;
   bool attached = false;
 
-  // Of the sample that is being unwound.
+  // State of the sample that is being unwound.
   std::array<Dwarf_Word, kRegisters.size()> registers{};
   std::span<const uint8_t> stack;
   std::vector<uint64_t>* chain = nullptr;
@@ -72,7 +72,7 @@ bool Unwinder::Process::attach() {
         auto& process = *static_cast<Unwinder::Process*>(self);
         const uint64_t offset = address - process.registers[kStackPointer];
         if (offset >= process.stack.size() || process.stack.size() - offset < sizeof *word) {
-          // Above the piece, but not far: there was more of the stack.
+          // Above the recorded piece, but near it: the stack continued there.
           constexpr uint64_t kLargestStack = uint64_t{1} << 30;
           process.piece_ended |= address >= process.registers[kStackPointer] && offset < kLargestStack;
           return false;

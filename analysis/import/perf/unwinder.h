@@ -1,7 +1,7 @@
 #pragma once
-// Call chains from what perf record --call-graph dwarf left of each sample: the registers and a piece of the
-// stack. elfutils unwinds by the call frame information of the programs and libraries, which must be on this
-// machine.
+// Unwinds call chains from what perf record --call-graph dwarf stores of each sample: the registers and a
+// piece of the stack. elfutils uses the call frame information of the programs and libraries, which must be
+// on this machine.
 
 #include <cstdint>
 #include <map>
@@ -18,29 +18,30 @@ namespace prof::perf {
 
 enum class UnwindEnd : uint8_t {
   EndOfStack,      // complete
-  StackPieceEnds,  // more of the stack would have been needed
+  StackPieceEnds,  // the recorded piece of the stack is too short
   TooDeep,
-  NoUnwindInfo,  // or what there is cannot be used
-  Unsupported,   // not the registers of an x86-64 program
+  NoUnwindInfo,  // or it cannot be used
+  Unsupported,   // registers of something other than an x86-64 program
 };
 
 // A file that is mapped into processes.
 struct UnwindModule {
   std::string path;
-  uint64_t load_bias = 0;  // what to add to the file's addresses, given where a part of it is mapped
+  uint64_t load_bias = 0;  // added to the file's addresses, given where a part of it is mapped
 };
 
 class Unwinder {
  public:
-  explicit Unwinder(const AttributionOptions& options);  // which must outlive it
+  explicit Unwinder(const AttributionOptions& options);  // must outlive it
   Unwinder(const Unwinder&) = delete;
   ~Unwinder();
 
-  // The file that a part of an address space is of, and where the file lies for it; an empty path where it
-  // cannot be opened.
+  // Returns the file that a part of an address space belongs to, and its load bias; the path is empty if the
+  // file cannot be opened.
   using ModuleOf = UnwindModule (*)(const void* context, uint64_t start, const MappedPart& part);
 
-  // Innermost address first, callers' as return address minus one. `process` tells address spaces apart.
+  // Returns the innermost address first, and return addresses minus one for callers. `process` identifies the
+  // address space.
   UnwindEnd unwind(uint64_t process, const AddressSpace& space, ModuleOf module_of, const void* context,
                    const Sample& sample, std::vector<uint64_t>& chain);
 
