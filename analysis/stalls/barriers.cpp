@@ -8,7 +8,7 @@
 namespace prof {
 namespace {
 
-// "gloo::barrier(gloo::BarrierOptions&)" -> "gloo::barrier"; the type that a template returns stays.
+// "gloo::barrier(gloo::BarrierOptions&)" -> "gloo::barrier"; a template's return type is kept.
 std::string plain_name(std::string_view name) {
   int depth = 0;
   for (size_t i = 0; i < name.size(); ++i) {
@@ -32,9 +32,8 @@ bool matches_one(const std::string& name, const std::vector<std::string>& patter
 
 const std::vector<std::string>& known_barriers() {
   static const std::vector<std::string> kPatterns = {
-      // MPI from C and Fortran, called or wrapped. Point-to-point calls, too: who waits for a message waits
-      // for
-      // whoever sends it.
+      // MPI from C and Fortran, called or wrapped. Includes point-to-point calls, in which a rank waits for
+      // the sender of a message.
       "MPI_*", "PMPI_*", "mpi_*_", "pmpi_*_",
       // NCCL and RCCL, Gloo, SHMEM
       "nccl*", "gloo::barrier", "gloo::all*", "gloo::broadcast", "gloo::reduce*", "shmem_barrier*",
@@ -66,7 +65,7 @@ const std::vector<std::string>& known_blocking_calls() {
     std::vector<std::string> patterns = {
         "pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", "pthread_join",
         "pthread_timedjoin_np", "pthread_clockjoin_np", "sem_wait", "flock",
-        // The C library's inner functions, where they are known, and those of Rust and others
+        // Internal functions of the C library, if its symbols are known, and those of Rust and others
         "pthread_clockjoin_ex", "lll_lock_wait*", "futex_wait*", "*::futex_wait", "futex_abstimed_wait*",
         "futex_lock_pi*"};
     patterns.insert(patterns.end(), known_child_waits().begin(), known_child_waits().end());

@@ -1,5 +1,5 @@
 #pragma once
-// Which contexts are inside a barrier or a collective operation: by the names of the functions on their call
+// Finds contexts inside a barrier or a collective operation, by the names of the functions on their call
 // path.
 
 #include <string>
@@ -9,22 +9,23 @@
 
 namespace prof {
 
-// Shell patterns of the functions that are known: MPI, NCCL, SHMEM, OpenMP of GCC and LLVM, pthread, C++.
+// Shell patterns of known barriers and collectives: MPI, NCCL, SHMEM, OpenMP of GCC and LLVM, pthread, C++.
 const std::vector<std::string>& known_barriers();
 
-// Those in which a process waits for its children.
+// Functions in which a process waits for its children.
 const std::vector<std::string>& known_child_waits();
 
-// Those in which a thread is blocked although samples interrupt them: the kernel goes on with the wait.
-// (Calls that would return early are not interrupted; their whole length is one interval.)
+// Functions in which a thread is blocked although samples interrupt them: the kernel resumes the wait. (Calls
+// that would return early are not interrupted; their whole length is one interval.)
 const std::vector<std::string>& known_blocking_calls();
 
-// What programs call a function of the C library by: "wait4" for its debug information's "__GI___wait4".
+// Returns the name by which programs call a function of the C library: "wait4" for "__GI___wait4" in its
+// debug information.
 std::string public_name(const std::string& name);
 
-// For each context whether it, or one that it lies in or was called from, is a function that one of the
-// patterns matches. The parameters of C++ functions, the versions of symbols ("wait@@GLIBC_2.34") and what is
-// before a public name need not be matched.
+// Returns, for each context, whether it, an enclosing one or a caller is a function that matches one of the
+// patterns. Patterns need not match the parameters of C++ functions, versions of symbols
+// ("wait@@GLIBC_2.34"), or what precedes a public name.
 std::vector<bool> contexts_in(const Database& database, const std::vector<std::string>& patterns);
 
 }  // namespace prof

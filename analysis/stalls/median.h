@@ -1,6 +1,6 @@
 #pragma once
-// The exact median of numbers that are too many to keep: they are gone through a few times, in half a
-// megabyte of memory.
+// Computes the exact median of numbers that are too many to store, in a few passes and half a megabyte of
+// memory.
 
 #include <bit>
 #include <cstddef>
@@ -9,12 +9,12 @@
 
 namespace prof {
 
-// `for_each(visit)` calls visit(uint64_t) with every number, the same ones whenever it is called. Of an even
-// number of numbers the smaller one in the middle; 0 where there are none. Numbers below 2^26 (67 ms in ns)
-// take two turns, others one more for each factor of 65,536.
+// Returns the median; the lower one if there is an even number, and 0 if there is none. `for_each(visit)`
+// calls visit(uint64_t) with every number, and must give the same numbers each time. Numbers below 2^26 (67
+// ms in ns) take two passes, larger ones one more for each factor of 65,536.
 template <class ForEach>
 uint64_t median_of(const ForEach& for_each) {
-  // First by their leading bits, so that the relative width of all classes is alike.
+  // First by their leading bits, so that all classes have the same relative width.
   constexpr unsigned kLeadingBits = 10;
   constexpr unsigned kDigitBits = 16;
   const auto free_bits = [](uint64_t number) {
@@ -30,7 +30,7 @@ uint64_t median_of(const ForEach& for_each) {
   });
   if (numbers == 0) return 0;
 
-  uint64_t rank = (numbers - 1) / 2;  // of those in the classes that are left
+  uint64_t rank = (numbers - 1) / 2;  // among those in the remaining classes
   const auto class_of_rank = [&] {
     size_t at = 0;
     while (rank >= counts[at]) rank -= counts[at++];

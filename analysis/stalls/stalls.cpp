@@ -41,7 +41,7 @@ std::vector<std::string> all_barriers(const StallOptions& options) {
   return patterns;
 }
 
-// Contexts come after those that they lie in.
+// Contexts come after those that enclose them.
 WaitsOfContexts waits_of_contexts(const Database& database, const std::vector<std::string>& barriers) {
   WaitsOfContexts waits{contexts_in(database, barriers), {}};
   const std::vector<bool> blocking = contexts_in(database, known_blocking_calls());
@@ -162,7 +162,7 @@ class StallFinder {
       const ProfileId& id = database_.profiles[trace.profile].id;
       return Process(id.host, id.rank, id.process);
     };
-    std::map<Process, uint32_t> programs;  // as their main threads have it
+    std::map<Process, uint32_t> programs;  // those of their main threads
     for (const Trace& trace : traces_)
       if (database_.profiles[trace.profile].id.thread == 0) programs[process(trace)] = trace.program;
     const auto program = [&](const Trace& trace) {
@@ -229,14 +229,14 @@ class StallFinder {
     unwoken_.remove(begin, end);
   }
 
-  // Takes away the times at which some trace is neither blocked nor in a barrier; those at which that is not
-  // known last, so that it is known how much they are.
+  // Removes the times at which some trace is neither blocked nor in a barrier. Times at which that is unknown
+  // are removed last, so that their total can be computed.
   void keep_where_all_others_wait() {
     IntervalSet unknown;
     for (const Trace& trace : traces_) {
       if (trace.is_bystander) continue;
       if (stalled_.empty() && unwoken_.empty()) return;
-      Stay busy{0, 0, 0};  // what is contiguous is taken away at once
+      Stay busy{0, 0, 0};  // contiguous intervals are removed together
       for_each_stay_of(trace, [&](const Stay& interval) {
         if (is_in_barrier(interval.context) || is_long(interval, trace)) return;
         if (interval.context == kNone) return unknown.add(interval.begin, interval.end);
@@ -253,7 +253,8 @@ class StallFinder {
     result_.unknown_ns = before - stalled_.total();
   }
 
-  // All traces seem to be in a barrier between the last sample before it of one and its opening.
+  // Removes short times: all traces appear to be in a barrier between one trace's last sample before it and
+  // its opening.
   void keep_long_unwoken_times() {
     IntervalSet kept;
     for (const auto& [begin, end] : unwoken_)
@@ -281,7 +282,7 @@ class StallFinder {
     }
   }
 
-  // When the run is stalled for the first time in a stall.
+  // Returns the first time at which the run is stalled in a stall.
   uint64_t first_lost(const Stall& stall) const {
     uint64_t first = stall.end_ns;
     for (const IntervalSet* set : {&stalled_, &unwoken_})
@@ -290,7 +291,8 @@ class StallFinder {
     return first;
   }
 
-  // From one trace, and for stalls of that one from another.
+  // Uses up to three traces, those with the fewest stalls first, because a waiting trace must not be stalled
+  // itself.
   void find_waiting_contexts() {
     std::map<uint32_t, size_t> stalls_of;
     for (const Stall& stall : result_.stalls)
@@ -319,7 +321,7 @@ class StallFinder {
     for (Stall& stall : result_.stalls) stall.barrier = barrier_of(stall.waiting);
   }
 
-  // The outermost context on the path to this one that is inside a barrier.
+  // Returns the outermost context on the path to this one that is inside a barrier.
   uint32_t barrier_of(uint32_t context) const {
     while (context != kNone && is_in_barrier(database_.contexts[context].parent))
       context = database_.contexts[context].parent;
@@ -330,10 +332,10 @@ class StallFinder {
     return std::ranges::find(stall.threads, trace.profile, &StalledThread::profile) != stall.threads.end();
   }
 
-  // The device was done where the time to wake up begins. Intervals of one trace do not overlap.
+  // The device was done when the wake-up latency begins. Intervals of one trace do not overlap.
   void split_device_waits() {
     if (result_.stalls.empty() || !database_.device_waits) return;
-    std::map<uint32_t, std::vector<StalledThread*>> by_profile;  // in order of time
+    std::map<uint32_t, std::vector<StalledThread*>> by_profile;  // in the order of time
     for (Stall& stall : result_.stalls)
       for (StalledThread& thread : stall.threads) by_profile[thread.profile].push_back(&thread);
     for (auto& [profile, threads] : by_profile) std::ranges::sort(threads, {}, &StalledThread::begin_ns);
@@ -361,7 +363,7 @@ class StallFinder {
 
   const Database& database_;
   const StallOptions& options_;
-  const uint64_t share_ppm_;  // so that 10 % of 30 are 3
+  const uint64_t share_ppm_;  // so that 10 % of 30 is exactly 3
   const WaitsOfContexts waits_;
   const std::vector<bool> in_child_wait_;  // per context
   std::vector<Trace> traces_;

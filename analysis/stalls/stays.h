@@ -1,5 +1,5 @@
 #pragma once
-// What a thread was in from when to when, as its trace tells.
+// Converts a trace to intervals: the context of a thread from one time to another.
 
 #include <cstdint>
 #include <vector>
@@ -10,13 +10,13 @@ namespace prof {
 
 struct Stay {
   uint64_t begin, end;  // ns
-  uint32_t context;     // kNone: a gap
+  uint32_t context;     // kNone for a gap
 };
 
-// The times between the records of a trace, each in the context of the record that it begins with.
+// Visits the intervals between the records of a trace, each with the context of the record that begins it.
 template <class Visit>
 void for_each_interval(const TraceSource& trace, const Visit& visit) {
-  TraceSource source = trace;  // with a position of its own
+  TraceSource source = trace;  // a copy, with a position of its own
   std::vector<TraceRecord> block;
   TraceRecord last{};
   bool is_first = true;
@@ -29,10 +29,10 @@ void for_each_interval(const TraceSource& trace, const Visit& visit) {
   }
 }
 
-// Which contexts are waits, in all that matters here: a wait is known by its outermost context.
+// Which contexts are waits. A wait is identified by its outermost context.
 struct WaitsOfContexts {
   std::vector<bool> in_barrier;
-  std::vector<uint32_t> blocking_call;  // kNone: in none, or in a barrier
+  std::vector<uint32_t> blocking_call;  // kNone if in none, or in a barrier
 
   uint32_t call(uint32_t context) const { return context == kNone ? kNone : blocking_call[context]; }
   bool is_barrier(uint32_t context) const { return context != kNone && in_barrier[context]; }
@@ -41,15 +41,15 @@ struct WaitsOfContexts {
   }
 };
 
-// The same as for_each_interval(), but
-// - a gap for which `is_short(ns)` holds, between two intervals in one wait, was spent there: who waits is
-//   woken by samples, and has to wait for a processor to take them;
-// - intervals that follow each other in one blocking call are one, in the context of the call: samples
-//   interrupt it, and it goes on. (Of a barrier they tell that the thread could be woken.)
+// The same as for_each_interval(), with two differences:
+// - A gap for which `is_short(ns)` holds, between two intervals in one wait, belongs to that wait: samples
+//   wake a waiting thread, which then waits for a processor to take them.
+// - Consecutive intervals in one blocking call are one, in the context of the call, because samples interrupt
+//   the call and it resumes. (In a barrier, samples show that the thread could be woken.)
 template <class IsShort, class Visit>
 void for_each_stay(const TraceSource& trace, const WaitsOfContexts& waits, const IsShort& is_short,
                    const Visit& visit) {
-  Stay stay{0, 0, kNone}, gap{0, 0, kNone};  // that may go on; empty: there is none
+  Stay stay{0, 0, kNone}, gap{0, 0, kNone};  // may continue; empty if there is none
   const auto end = [&](Stay& one) {
     if (one.end > one.begin) visit(one);
     one = {0, 0, kNone};
