@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kBeat = 1s;
-// Longer than a network file system hides what others wrote.
+// Longer than a network file system may hide what others wrote.
 constexpr auto kPatience = 90s;
 
 std::string sign_of(int rank) {
@@ -33,7 +33,7 @@ std::string processors_of_this_process() {
   return words;
 }
 
-// Also one whose parent has not asked for its end yet.
+// True also for a zombie, whose parent has not waited for it.
 bool has_process_ended(int32_t pid) {
   if (::kill(pid, 0) != 0) return errno == ESRCH;
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
@@ -87,7 +87,7 @@ void Heartbeat::beat() {
     try {
       folder_.write(sign_of(rank_), std::to_string(count));
     } catch (const std::system_error&) {
-      // Who cannot write has more to say than this.
+      // A process that cannot write will report more important errors.
     }
     is_over_.wait_for(guard, kBeat, [this] { return over_; });
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Whether a process of an analysis still lives: on this machine the system says so; elsewhere it leaves a
-// sign of life every second.
+// Checks whether a process of an analysis is alive. On this machine the system reports that; on other
+// machines each process writes a heartbeat every second.
 
 #include <chrono>
 #include <condition_variable>
@@ -12,19 +12,19 @@
 
 namespace prof {
 
-// Who a process is, for all processes of the analysis.
+// Identifies a process for all processes of the analysis.
 struct Member {
   std::string host = {};
-  std::string pid_space = {};  // the same for processes that see each other's numbers
+  std::string pid_space = {};  // the same for processes that share process IDs
   int32_t pid = 0;
   std::string processors = {};  // that it may use
-  uint64_t nonce = 0;           // no other process has it
+  uint64_t nonce = 0;           // unique to the process
   std::string program = {};     // Team::Place::program
 
   static Member self();
-  // True where this machine knows that it has ended.
+  // True if the process runs on this machine and has ended.
   bool has_ended() const;
-  bool is_here() const;  // seen from this process
+  bool is_here() const;  // as seen by this process
 };
 
 template <typename Archive>
@@ -33,7 +33,7 @@ void fields(Archive& archive, Member& member) {
   archive(host, pid_space, pid, processors, nonce, program);
 }
 
-// Leaves signs of life until its end.
+// Writes heartbeats until it is destroyed.
 class Heartbeat {
  public:
   Heartbeat(SharedFolder folder, int rank);
@@ -56,7 +56,7 @@ class Heartbeat {
 class Watch {
  public:
   Watch(const SharedFolder& folder, Member other, int rank);
-  // Looks at most every second.
+  // Checks at most once a second.
   bool has_died();
 
  private:

@@ -1,6 +1,7 @@
 #pragma once
-// Values as bytes, for another process of the same analysis: of the same prof on the same kind of machine.
-// What is no number, text or container of such says what it consists of by a function for both directions:
+// Serializes values for another process of the same analysis, that is, of the same prof on the same kind of
+// machine. Types other than numbers, texts and containers of them list their parts in a function for both
+// directions:
 //   template <typename Archive>
 //   void fields(Archive& archive, Thing& thing) { archive(thing.name, thing.parts); }
 
@@ -70,21 +71,21 @@ class Packer {
       put(value.first);
       put(value.second);
     } else {
-      fields(*this, const_cast<T&>(value));  // which reads it
+      fields(*this, const_cast<T&>(value));  // reads it
     }
   }
 
   std::string bytes_;
 };
 
-// What is unpacked is not what this prof packs. what() says why, in a few words.
+// Thrown if the bytes are not what this prof packs. what() has the reason, in a few words.
 class DamagedPart : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Any bytes may be unpacked: sizes are checked here, and whoever takes numbers that name something checks
-// those. All functions throw DamagedPart.
+// Unpacks untrusted bytes. Sizes are checked here; callers check numbers that refer to something. All
+// functions throw DamagedPart.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
@@ -103,7 +104,7 @@ class Unpacker {
     get(value);
     return value;
   }
-  // That nothing is left.
+  // Requires that nothing is left.
   void end() const { require(rest_.empty(), "it is longer than what it holds"); }
 
  private:
@@ -112,7 +113,7 @@ class Unpacker {
     if (bytes > 0) std::memcpy(to, rest_.data(), bytes);
     rest_.remove_prefix(bytes);
   }
-  // Of things that take a byte at least.
+  // Reads the number of elements that take at least `bytes_of_one` bytes each.
   size_t get_size(size_t bytes_of_one) {
     const auto size = get<uint64_t>();
     require(size <= rest_.size() / bytes_of_one, kTooShort);

@@ -49,7 +49,8 @@ uint64_t checksum_of(std::string_view text) {
 
 }  // namespace
 
-// Network file systems keep for half a minute that a name was not there; opening the folder makes them ask.
+// Network file systems may cache for half a minute that a name did not exist. Opening the folder makes them
+// check.
 bool SharedFolder::refresh() const {
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) ::close(descriptor);
@@ -87,7 +88,7 @@ bool SharedFolder::has(const std::string& name) const {
 
 std::vector<std::string> SharedFolder::names() const {
   std::vector<std::string> names;
-  std::error_code error;  // others may remove what is there
+  std::error_code error;  // others may remove files meanwhile
   for (fs::directory_iterator at(path_, error), end; !error && at != end; at.increment(error))
     names.push_back(at->path().filename().string());
   return names;

@@ -1,6 +1,6 @@
 #pragma once
-// The folder in which processes of one analysis, which may be on several nodes, leave each other files. A
-// file is there whole or not at all: it is written beside and renamed.
+// The folder through which processes of one analysis exchange files; they may run on several nodes. A file
+// exists completely or not at all: it is written under another name and renamed.
 
 #include <filesystem>
 #include <optional>
@@ -16,19 +16,19 @@ class SharedFolder {
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Asks the file server: what others made since is seen from here on.
+  // Contacts the file server, so that changes by others until now become visible.
   bool refresh() const;
 
-  // With a checksum. Throws std::system_error.
+  // Writes a file with a checksum. Throws std::system_error.
   void write(const std::string& name, std::string_view text) const;
-  // Nothing where it is not there, or is not what was written.
+  // Returns nullopt if the file does not exist or is damaged.
   std::optional<std::string> read(const std::string& name) const;
   bool has(const std::string& name) const;
   std::vector<std::string> names() const;
   void remove(const std::string& name) const;
 
-  // The folder with all that is in it, and what others left that died as they removed it. It is moved away
-  // first: whoever comes to it meanwhile finds none.
+  // Removes the folder with its contents, and what others left that died while they removed it. Moves it away
+  // first, so that no process finds it incomplete.
   void remove_all() const;
 
  private:

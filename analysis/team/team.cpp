@@ -16,9 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds kFirstPoll = 200us, kLastPoll = 50ms;
-constexpr auto kSignOfLife = 3s;  // of another analysis on another machine, which beats every second
+constexpr auto kSignOfLife = 3s;  // of another analysis on another machine, which writes every second
 
-// The longer it has waited, the longer it waits: so it comes late by a small part of that.
+// Sleeps longer the longer it has waited, so that it is late by only a small part of that time.
 class Poll {
  public:
   void operator()() {
@@ -31,7 +31,7 @@ class Poll {
   Clock::time_point start_ = Clock::now();
 };
 
-// In which a network file system shows a file whole that was written whole.
+// How long a network file system may show a complete file as incomplete.
 constexpr auto kWholeWithin = 5s;
 
 constexpr char kInputs[] = "inputs", kWelcome[] = "welcome", kFailed[] = "failed", kDied[] = "died";
@@ -51,7 +51,7 @@ std::string packed(const T& value) {
   return out.bytes();
 }
 
-// Nothing where it is of another prof.
+// Returns nullopt if it was written by another version of prof.
 template <typename T>
 std::optional<T> unpacked(const std::string& bytes) {
   try {
@@ -64,12 +64,12 @@ std::optional<T> unpacked(const std::string& bytes) {
   }
 }
 
-// Throws TeamError where another analysis is at work in a folder.
+// Throws TeamError if another analysis is active in a folder.
 void require_nobody(const SharedFolder& folder) {
   const std::optional<std::string> welcome = folder.read(kWelcome);
   if (!welcome) return;
   std::vector<Member> others = unpacked<std::vector<Member>>(*welcome).value_or(std::vector<Member>());
-  // Of another prof it is only seen whether there is one.
+  // An analysis by another version of prof can only be detected, not identified.
   if (others.empty()) others.push_back({.host = "another machine"});
   const Member& first = others.front();
   const std::string sign = folder.read("alive.0").value_or("");
@@ -82,7 +82,7 @@ void require_nobody(const SharedFolder& folder) {
                     folder.path().string(), first.pid, first.host));
 }
 
-// The number that a file of a rank says, which is below `size`.
+// Returns the rank in a file's text if it is below `size`.
 std::optional<int> rank_in(const std::string& text, int size) {
   int rank = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
@@ -111,7 +111,7 @@ Team::Team(Place place)
     } else {
       be_welcome();
     }
-  } catch (const std::system_error& error) {  // also of the file system
+  } catch (const std::system_error& error) {  // includes errors of the file system
     throw TeamError(fmt::format("{}: cannot write there: {}; choose another directory with -o",
                                 place_.folder.parent_path().string(), error.code().message()));
   }
@@ -128,7 +128,7 @@ Team::~Team() {
   try {
     if (is_own_failure()) folder_->write(kFailed, std::to_string(rank()));
   } catch (const std::system_error&) {
-    // Then the others see that the folder is gone, or that this process is.
+    // Then the others notice that the folder is gone, or that this process is.
   }
   if (is_first()) folder_->remove_all();
 }
@@ -173,13 +173,13 @@ void Team::open() {
   folder_->write(kInputs, inputs);
 }
 
-// Until all have seen that they are welcome the folder has to stay: who sees that it has gone later knows
-// that the first process failed.
+// The folder has to stay until all have read the welcome. If it is gone later, the others conclude that the
+// first process failed.
 void Team::welcome() {
   members_.assign(1, self_);
   const Clock::time_point start = Clock::now();
   for (int other = 1; other < size(); ++other) {
-    // Where another prof says who it is in other words, all that is known is that it is another one.
+    // Another version of prof may write another format; then it is only known to be a different one.
     const std::string hello = await(hello_of(other), other, start);
     members_.push_back(
         unpacked<Member>(hello).value_or(Member{.host = "some node", .program = "another prof"}));
@@ -201,7 +201,7 @@ std::string Team::await(const std::string& name, int other, Clock::time_point st
   }
 }
 
-// The first process removes what it finds: the own hello as well, where that came before.
+// Repeats the hello, because the first process removes what it finds, including a hello that came early.
 void Team::be_welcome() {
   const Clock::time_point start = Clock::now();
   const std::string hello = packed(self_);
@@ -222,13 +222,13 @@ void Team::be_welcome() {
     try {
       folder_->write(hello_of(rank()), hello);
     } catch (const std::system_error&) {
-      // It was removed meanwhile.
+      // It was removed in the meantime.
     }
   }
 }
 
-// Parts that an earlier analysis left, before others know that this process is here: what they find damaged
-// later was damaged meanwhile.
+// Removes damaged parts that an earlier analysis left, before others know of this process. Parts that they
+// find damaged later were damaged in between.
 void Team::remove_damaged() const {
   const std::string own = fmt::format(".{}", rank());
   for (const std::string& name : folder_->names())
@@ -285,7 +285,7 @@ bool Team::has_passed(const std::string& step) const {
   return is_shared() && folder_->refresh() && folder_->read(name_of(step, 0)).has_value();
 }
 
-// What an earlier analysis left of these is of other processes.
+// The nonce distinguishes them from what processes of an earlier analysis left.
 void Team::leave() {
   if (!is_shared()) return;
   if (!is_first()) return give("left", std::to_string(self_.nonce));
@@ -328,13 +328,13 @@ void Team::require_life(int other) {
     try {
       folder_->write(kDied, std::to_string(other));
     } catch (const std::system_error&) {
-      // Then the others find it out themselves.
+      // Then the others find out themselves.
     }
   }
   if (!dead) return;
   keeps_folder_ = true;
   const int number = *dead;
-  if (rank() != (number == 0 ? 1 : 0)) throw TeamError("");  // one of them says it
+  if (rank() != (number == 0 ? 1 : 0)) throw TeamError("");  // only one process reports it
   throw TeamError(
       fmt::format("process {} of {} on {} has died; `prof analyze --resume` with the same "
                   "directories and as many processes goes on where they were",
@@ -342,9 +342,9 @@ void Team::require_life(int other) {
 }
 
 std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int rank, int size) {
-  uint64_t all = weights.size();  // each weighs something
+  uint64_t all = weights.size();  // each piece has a minimum weight
   for (const uint64_t weight : weights) all += weight;
-  // Of the piece in whose middle a share ends, the end belongs to the next one.
+  // A piece that contains the end of a share belongs to that share if at least half of it lies there.
   const auto begin_of = [&](int share) {
     uint64_t before = 0;
     size_t piece = 0;

@@ -1,9 +1,9 @@
 #pragma once
-// The processes that do one analysis together, as `mpirun -n 4 prof analyze DIR` starts them. All of them run
-// the same code and come to the same steps in the same order; in a step each computes its share of the work,
-// and gets what the others computed. They need nothing in common but a folder that all of them see, beside
-// the database, in which they leave each other files: so it does not matter which MPI started them, and
-// what was computed when one of them was killed is there for those that go on later.
+// The processes that do one analysis together, as started by `mpirun -n 4 prof analyze DIR`. All run the same
+// code and reach the same steps in the same order. In a step, each computes its share of the work and gets
+// what the others computed. They exchange files in a folder next to the database, which all of them can
+// access, and need nothing else in common. So any MPI can start them, and what was computed before one of
+// them was killed is available to an analysis that resumes.
 
 #include <chrono>
 #include <functional>
@@ -20,7 +20,7 @@
 
 namespace prof {
 
-// what() is one line, or empty where another process says it.
+// what() is one line; empty if another process reports the error.
 class TeamError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -29,57 +29,57 @@ class TeamError : public std::runtime_error {
 class Team {
  public:
   struct Place {
-    std::filesystem::path folder;  // of the team alone; only the folder that it is in has to be there
+    std::filesystem::path folder;  // of the team alone; only its parent has to exist
     int rank = 0;
     int size = 1;
-    std::string program = {};  // all have to have the same
-    bool resume = false;       // goes on with what is in the folder, where it was made of the same inputs
-    // Of the first process: what the result depends on, as any text.
+    std::string program = {};  // must be the same in all processes
+    bool resume = false;       // continue with what is in the folder, if it was made from the same inputs
+    // Called in the first process: what the result depends on, as any text.
     std::function<std::string()> inputs;
-    double patience_s = 120;  // for the others to come
+    double patience_s = 120;  // how long to wait for the others to join
   };
 
-  // A process alone, which leaves nothing.
+  // A single process, which writes nothing.
   Team() = default;
   // Waits for the others. Throws TeamError.
   explicit Team(Place place);
-  // Where finish() was not called the others end as well. The folder stays where a process has died.
+  // Without finish(), the others end as well. Keeps the folder if a process has died.
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   static Team& alone();
-  // Removes what a team that was killed has left. Throws TeamError where one is at work there.
+  // Removes what a killed team left. Throws TeamError if another team is active there.
   static void remove_abandoned(const std::filesystem::path& folder);
 
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
   bool is_first() const { return place_.rank == 0; }
   bool is_shared() const { return folder_ != nullptr; }
-  // Of the first process: steps of an earlier analysis are there.
+  // For the first process: true if steps of an earlier analysis exist.
   bool resumes() const { return resumes_; }
-  // How many of them, this one too, may use the processors that this one may use.
+  // Returns how many of the processes, including this one, share its processors.
   int sharing_processors() const;
-  // False where another process failed, which says why.
+  // Returns false if another process failed, which reports the error.
   bool is_own_failure() const;
 
-  // What all may write to; with is_shared().
+  // Returns the folder that all may write to; requires is_shared().
   const std::filesystem::path& folder() const { return folder_->path(); }
 
-  // compute() this process's share of a step, and load() what each of the others has saved of theirs: save()
-  // gets a Packer, and load() an Unpacker and the rank of who saved it. Where an earlier analysis got as far
-  // as this, the own share is loaded as well. Alone there is only compute(). Throws TeamError, also for what
-  // load() refuses (Unpacker::require) or leaves.
+  // Calls compute() for this process's share of a step, and load() for what each of the others saved of
+  // theirs. save() gets a Packer; load() gets an Unpacker and the rank that saved. If an earlier analysis
+  // completed this step, loads this process's share as well. A single process only calls compute(). Throws
+  // TeamError, also if load() rejects the data (Unpacker::require) or leaves some.
   template <typename Compute, typename Save, typename Load>
   void share(const std::string& step, Compute compute, Save save, Load load) {
     exchange(step, compute, save, load, true);
   }
-  // The same where only the first process needs what the others have.
+  // The same for a step in which only the first process needs the others' results.
   template <typename Compute, typename Save, typename Load>
   void collect(const std::string& step, Compute compute, Save save, Load load) {
     exchange(step, compute, save, load, is_first());
   }
-  // What the first process makes: all have it, and check it with require() where it names something.
+  // Distributes what the first process makes to all. They check with require() what refers to something.
   template <typename Make, typename... T>
   void from_first(const std::string& step, Make make, T&... made) {
     if (!is_shared()) return make();
@@ -96,31 +96,32 @@ class Team {
     }
   }
 
-  // In the midst of a step: what this process has to say, in place of what it said before, and what another
-  // one has said, also in an earlier analysis that this one goes on with. Throw TeamError.
+  // Communicate within a step. say() replaces what this process said before; heard() returns what another one
+  // said, also in an earlier analysis that this one continues. Throw TeamError.
   void say(const std::string& what, const std::string& words) { give(what, words); }
   std::optional<std::string> heard(const std::string& what, int rank) const;
-  // Looks until() it is so, which is for another process to do. Throws TeamError where that one has ended.
+  // Polls until() another process has made it true. Throws TeamError if that process has ended.
   void wait(int rank, const std::function<bool()>& until);
 
-  // Of the first process, when all have done their shares of the steps so far: an analysis that goes on here
-  // needs none of what they made, and is behind it. Nothing where a process is alone. Throws TeamError.
+  // Must be called by the first process after all have done their shares of the steps so far. An analysis
+  // that resumes after this point needs none of their results. Does nothing for a single process. Throws
+  // TeamError.
   void pass(const std::string& step);
-  // Whether this analysis, or the one that it goes on with, has passed it.
+  // True if this analysis, or the one that it continues, has passed the step.
   bool has_passed(const std::string& step) const;
 
-  // Throws TeamError where what `rank` has said in a step cannot be.
+  // Throws TeamError if what `rank` said in a step is invalid.
   void require(bool holds, const std::string& step, int rank, const char* otherwise) const {
     if (!holds) refuse(step, rank, otherwise);
   }
 
-  // By each process when it needs the folder and what is in it no longer; the first waits until none of the
-  // others does. They may be steps behind it, where all that it needs of them was left by an earlier
-  // analysis. Throws TeamError.
+  // Must be called by each process once it no longer needs the folder and its contents. The first process
+  // waits for all others. They may be several steps behind, if an earlier analysis left all that it needs of
+  // them. Throws TeamError.
   void leave();
 
-  // Of the first process, when all is done and the others have left: removes the folder. Of the others, when
-  // they have left.
+  // Must be called by the first process when all is done and the others have left: removes the folder. Must
+  // be called by the others when they have left.
   void finish();
 
  private:
@@ -160,7 +161,7 @@ class Team {
   void open();     // by the first process
   void welcome();  // by the first process
   std::string await(const std::string& name, int other, Clock::time_point start);
-  void be_welcome();  // by another
+  void be_welcome();  // by the others
   void remove_damaged() const;
   void require_same_program();
   void require_life(int rank);
@@ -175,8 +176,8 @@ class Team {
   bool keeps_folder_ = false;
 };
 
-// The pieces of work of process `rank` of `size`, which follow each other: from the first number to before
-// the second. All get about the same weight.
+// Returns the pieces of work of process `rank` of `size`, as a range [first, last). All processes get about
+// the same weight.
 std::pair<size_t, size_t> share_of(const std::vector<uint64_t>& weights, int rank, int size);
 
 }  // namespace prof
