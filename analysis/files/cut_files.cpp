@@ -19,12 +19,11 @@ namespace {
 constexpr std::string_view kWhat =
     " was truncated while prof read it: the rest of it is lost; measure or analyze again\n";
 
-// Files that were named already, by their inodes.
+// Files that were already reported, by their inodes.
 std::array<uint64_t, 16> named;
 size_t named_count = 0;
 
-// Appends a path without what a terminal would execute: message.h, which may not be called here, does the
-// same.
+// Appends a path without terminal control characters. message.h does the same, but must not be called here.
 char* put_printable(char* to, const char* path) {
   constexpr char kDigits[] = "0123456789abcdef";
   for (; *path; ++path) {
@@ -46,8 +45,8 @@ void name(const char* path) {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line, static_cast<size_t>(end - line));
 }
 
-// Files that prof has mapped to write to them are measurements of processes that run: what is lost of these
-// is reported when the process ends.
+// True for files that prof has mapped for writing, which are measurements of running processes. Their losses
+// are reported when the process ends.
 bool is_own_file(const hpcrun::OwnMapping& mapping) {
   if (mapping.is_shared && mapping.is_writable) return true;
   const auto end = named.begin() + static_cast<std::ptrdiff_t>(named_count);
@@ -62,7 +61,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
   struct sigaction fatal {};
   fatal.sa_handler = SIG_DFL;
   sigaction(SIGBUS, &fatal, nullptr);
-  // One that another process sent is not raised again by the instruction.
+  // A signal that another process sent is not raised again by the instruction.
   if (info->si_code <= 0) raise(SIGBUS);
 }
 

@@ -27,7 +27,7 @@ constexpr size_t kNameDigits = 8;
 
 std::atomic<SharedWith> shared_by_process{SharedWith::Nobody};
 
-// A name in the folder that nobody can expect.
+// Returns an unpredictable name in the folder.
 std::string temporary_name(const std::string& name) {
   std::random_device random;
   return fmt::format(".{}.{:0{}x}", name, random(), kNameDigits);
@@ -45,7 +45,7 @@ bool write_all(int descriptor, std::string_view text) {
 
 using Listing = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-// Empty if it is not a directory.
+// Returns an empty listing if it is not a directory.
 Listing list(int in, const char* name) {
   const int descriptor = ::openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   DIR* const listing = descriptor < 0 ? nullptr : ::fdopendir(descriptor);
@@ -153,7 +153,7 @@ Folder::~Folder() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// Network and other file systems may show all files as some other user's: then so is what is made now.
+// Network and other file systems may show all files as another user's, including new ones.
 void Folder::require_own() const {
   struct stat folder {};
   if (::fstat(descriptor_, &folder) != 0) fail_to_write(path_, errno);
@@ -187,7 +187,7 @@ int Folder::create(const std::string& name, mode_t at_most) const {
   const mode_t mode = shared_file_mode() & at_most;
   const int descriptor =
       ::openat(descriptor_, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode & 0700);
-  if (descriptor >= 0 && (mode & 077) != 0) ::fchmod(descriptor, mode);  // whatever the umask is
+  if (descriptor >= 0 && (mode & 077) != 0) ::fchmod(descriptor, mode);  // independent of the umask
   return descriptor;
 }
 
@@ -262,7 +262,7 @@ bool Folder::remove(const std::string& name) const noexcept {
 }
 
 void Folder::remove_abandoned(const std::string& name) const noexcept try {
-  // ".name.0123abcd", and as version 0.1 named the timeline's.
+  // ".name.0123abcd", and the form of version 0.1 for the timeline's.
   const std::string begin = fmt::format(".{}.", name), former = name + ".writing-";
   for (const std::string& left : names()) {
     if (!left.starts_with(former) && !(left.starts_with(begin) && left.size() == begin.size() + kNameDigits))
@@ -272,7 +272,7 @@ void Folder::remove_abandoned(const std::string& name) const noexcept try {
     ::close(descriptor);
   }
 } catch (const std::exception&) {
-  // Another user's, or it is gone.
+  // It belongs to another user, or it is gone.
 }
 
 void Folder::share_with_others() const noexcept {
@@ -304,14 +304,14 @@ NewFile::NewFile(Folder folder, std::string name, mode_t mode)
     if (descriptor_ < 0 && errno != EEXIST) break;
   }
   if (descriptor_ < 0) folder_.fail(name_, errno);
-  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // as long as it is written: remove_abandoned()
+  ::flock(descriptor_, LOCK_EX | LOCK_NB);  // while it is being written: see remove_abandoned()
 }
 
 NewFile NewFile::beside(const fs::path& file, FolderOwner owner, mode_t mode) try {
   auto [directory, name] = split(file);
   return {Folder(directory, owner), std::move(name), mode};
 } catch (const WriteError& error) {
-  if (error.code() == std::errc::operation_not_permitted) throw;  // another user's
+  if (error.code() == std::errc::operation_not_permitted) throw;  // it belongs to another user
   fail_to_write(file, error.code().value());
 }
 
@@ -331,7 +331,7 @@ void NewFile::write(std::string_view text) const {
 }
 
 void NewFile::keep() {
-  if (::close(std::exchange(descriptor_, -1)) != 0) folder_.fail(name_, errno);  // a full disk, on NFS
+  if (::close(std::exchange(descriptor_, -1)) != 0) folder_.fail(name_, errno);  // reports a full disk on NFS
   give_name();
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // as the kernel has it
+constexpr int kMostLinks = 40;  // the kernel's limit
 
 class Step {
  public:
@@ -37,9 +37,9 @@ class Step {
   int descriptor_;
 };
 
-// A link of the user's own or root's, or one in a directory of theirs that nobody else can write to. Others
-// than root may also follow links that belong to the owner of the directory, as the kernel lets them in
-// sticky directories (protected_symlinks).
+// True for a link that belongs to the user or root, or lies in a directory of theirs that nobody else can
+// write to. Users other than root may also follow links that belong to the owner of the directory, as the
+// kernel allows in sticky directories (protected_symlinks).
 bool is_trusted_link(const struct stat& link, const struct stat& directory) {
   const uid_t user = user_for_files();
   const auto is_trusted = [&](uid_t owner) { return owner == user || owner == 0; };
@@ -48,7 +48,7 @@ bool is_trusted_link(const struct stat& link, const struct stat& directory) {
   return user != 0 && link.st_uid == directory.st_uid;
 }
 
-// The steps still to go, the next one last.
+// Pushes the steps of a path, the next one last.
 void push(const fs::path& path, std::vector<std::string>& steps) {
   const std::vector<fs::path> parts(path.begin(), path.end());
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
@@ -68,7 +68,7 @@ bool make(int in, const std::string& name, mode_t mode, bool& is_new) {
 }  // namespace
 
 uid_t user_for_files() noexcept {
-  return static_cast<uid_t>(::syscall(SYS_setfsuid, -1));  // a number that is no user's changes nothing
+  return static_cast<uid_t>(::syscall(SYS_setfsuid, -1));  // an invalid number changes nothing
 }
 
 WalkedFolder walk_to_folder(const fs::path& path, mode_t makes) {

@@ -32,7 +32,7 @@ class Descriptor {
   int number_;
 };
 
-// Opening a device or a pipe may have effects, so it is looked at before.
+// Checks the file first, because opening a device or a pipe may have effects.
 int open_regular(const fs::path& path, struct stat& status) {
   const Descriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (place.number() < 0 || ::fstat(place.number(), &status) != 0 || !S_ISREG(status.st_mode)) return -1;
@@ -44,7 +44,7 @@ bool is_same(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// With root's rights to take on those of others.
+// Requires root, which can assume the rights of other users.
 bool may_read_as(uid_t user, const fs::path& path, const struct stat& file) try {
   const UserRights rights(user);
   struct stat status {};

@@ -1,6 +1,6 @@
 #pragma once
-// Reads files that measurements name, which is whatever the measured user wrote there: a line table may name
-// /etc/shadow, a pipe or a device.
+// Reads files that measurements name. The names are untrusted: a line table may name /etc/shadow, a pipe or a
+// device.
 
 #include <sys/types.h>
 
@@ -16,9 +16,9 @@ struct MeasuredFile {
   mode_t mode = 0;  // the permissions of the original
 };
 
-// The file, if it is a regular one of at most `most_bytes` that this user and all `users` may read. Root asks
-// the kernel with each user's rights. Others cannot, and go by the permission bits of the file and the
-// directories above it; what only a group may read they leave out.
+// Returns the file if it is a regular one of at most `most_bytes` that this user and all `users` may read.
+// Root checks with each user's rights in the kernel. Other users check the permission bits of the file and
+// the directories above it; files that only a group may read are excluded.
 std::optional<MeasuredFile> read_measured_file(const std::filesystem::path& path,
                                                const std::vector<uid_t>& users, uint64_t most_bytes);
 

@@ -39,7 +39,7 @@ NamedOutput::NamedOutput(const std::filesystem::path& path) {
     file_.emplace(NewFile::beside(path, FolderOwner::Any, kBeforeUmask));
     return;
   }
-  // Names of descriptors are links themselves.
+  // Names of descriptors are themselves links.
   as_it_is_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | (is_device ? 0 : O_NOFOLLOW));
   if (as_it_is_ < 0) {
     const int error = errno;

@@ -1,7 +1,7 @@
 #pragma once
-// The file that a user named for output, such as `-o FILE`. One that exists is replaced in one step when all
-// is written, and so is a link at that name: it is never followed. Devices and pipes are written to as they
-// are.
+// The output file that a user named, such as `-o FILE`. An existing file is replaced in one step after
+// everything is written. A link of that name is replaced too, never followed. Devices and pipes are written
+// directly.
 
 #include <filesystem>
 #include <optional>
@@ -21,13 +21,13 @@ class NamedOutput {
   NamedOutput& operator=(const NamedOutput&) = delete;
   ~NamedOutput();
 
-  int descriptor() const { return file_ ? file_->descriptor() : as_it_is_; }  // the NamedOutput's
+  int descriptor() const { return file_ ? file_->descriptor() : as_it_is_; }  // owned by the NamedOutput
 
-  // The file gets its name; without it nothing has changed. Throws WriteError.
+  // Gives the file its name; without this nothing has changed. Throws WriteError.
   void keep();
 
  private:
-  std::optional<NewFile> file_;  // none: a device or a pipe, whose descriptor is as_it_is_
+  std::optional<NewFile> file_;  // unset for a device or a pipe, whose descriptor is as_it_is_
   int as_it_is_ = -1;
 };
 

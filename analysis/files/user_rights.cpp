@@ -22,7 +22,7 @@ namespace {
 constexpr gid_t kNobody = 65534;
 constexpr int kMostGroups = 65536;  // NGROUPS_MAX
 
-// The C library would give them to all threads.
+// A direct system call, because the C library would change the groups of all threads.
 long set_groups(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data());
 }
@@ -100,7 +100,7 @@ void UserRights::take(gid_t group, const std::vector<gid_t>& groups) {
       EPERM);
 }
 
-// The user first: the rights to change groups come with it.
+// Restores the user first, because changing groups needs its rights.
 void UserRights::give_back() noexcept {
   if (!std::exchange(is_held_, false)) return;
   ::syscall(SYS_setfsuid, own_user_);

@@ -1,6 +1,6 @@
 #pragma once
-// The rights of another user for files, which root takes on before it writes to that user's directory or
-// copies what his program names: the kernel then refuses what it would refuse to him.
+// Gives root another user's file access rights while it writes to that user's directory or copies files that
+// the user's program names. The kernel then refuses what it would refuse to that user.
 
 #include <sys/types.h>
 
@@ -10,15 +10,15 @@
 
 namespace prof {
 
-// Of the thread that makes it and of those that it starts meanwhile, until it is destroyed (by the same
-// thread). Only files are concerned: signals, ptrace and limits stay root's.
+// Applies to the thread that creates it, and to threads that this one starts, until the same thread destroys
+// it. Only file access is affected: signals, ptrace and limits stay root's.
 class UserRights {
  public:
-  // Throws WriteError where they cannot be taken on (a user that the namespace does not have).
+  // Throws WriteError if the rights cannot be assumed (a user that the namespace does not have).
   UserRights(uid_t user, gid_t group, const std::vector<gid_t>& groups);
-  // With the groups of the system's user database; without an entry there, with none but the group "nobody".
+  // Uses the groups of the system's user database; without an entry there, only the group "nobody".
   explicit UserRights(uid_t user);
-  // With the groups that a process has.
+  // Uses the groups of a process.
   static UserRights of_process(int pid, uid_t user, gid_t group);
   UserRights(UserRights&& other) noexcept;
   UserRights& operator=(UserRights&&) = delete;
@@ -34,8 +34,8 @@ class UserRights {
   bool is_held_ = true;
 };
 
-// Those of the directory's owner, if this is root and the directory is another user's; else nothing, also if
-// it is not there. Throws WriteError.
+// Returns the rights of the directory's owner if this is root and the directory belongs to another user.
+// Otherwise, and if the directory does not exist, returns nullopt. Throws WriteError.
 std::optional<UserRights> rights_for(const std::filesystem::path& directory);
 
 }  // namespace prof
