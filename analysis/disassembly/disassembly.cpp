@@ -31,19 +31,19 @@ void decode_rows(const MachineCode& code, const std::vector<CodeRange>& ranges, 
       row.bytes.assign(first, first + decoded.length);
       row.text = std::move(decoded.text);
       row.target = decoded.target;
-      if (decoded.target && !decoded.is_call) row.target_row = 0;  // to be found
+      if (decoded.target && !decoded.is_call) row.target_row = 0;  // filled in by link_jumps()
     }
   }
 }
 
 void link_jumps(Disassembly& out) {
-  // The compiler puts code that is seldom needed elsewhere: a jump back to that is no loop.
+  // The compiler moves cold code elsewhere; a backward jump to such code is not a loop.
   std::vector<uint32_t> part_of(out.rows.size(), 0);
   for (size_t i = 1; i < out.rows.size(); ++i) {
     const CodeRow& before = out.rows[i - 1];
     part_of[i] = part_of[i - 1] + (before.offset + before.bytes.size() == out.rows[i].offset ? 0 : 1);
   }
-  std::map<uint32_t, uint32_t> loops;  // where one begins, to the last jump back there
+  std::map<uint32_t, uint32_t> loops;  // from the start of a loop to the last jump back to it
   for (uint32_t i = 0; i < out.rows.size(); ++i) {
     CodeRow& row = out.rows[i];
     if (row.target_row == kNone) continue;
@@ -56,7 +56,7 @@ void link_jumps(Disassembly& out) {
     for (uint32_t i = first; i <= last; ++i) ++out.rows[i].loops;
 }
 
-// Files of the database by their path.
+// Returns the files of the database by their path.
 std::unordered_map<std::string, uint32_t> files_of(const Database& database) {
   std::unordered_map<std::string, uint32_t> files;
   for (uint32_t i = 0; i < database.files.size(); ++i) files.try_emplace(database.files[i].path, i);
@@ -70,7 +70,7 @@ void name_lines(const MachineCode& code, const Database& database, const Attribu
   const AttributedModule attributed = attribute_module(code.identity(), offsets, options);
   const std::unordered_map<std::string, uint32_t> files = files_of(database);
   const auto find = [&](const std::string& path) {
-    // Copied files are known by the shortest way to write their path.
+    // Copied files are stored by their normalized path.
     auto known = files.find(path);
     if (known == files.end()) known = files.find(fs::path(path).lexically_normal().string());
     return known == files.end() ? kNone : known->second;

@@ -12,7 +12,7 @@
 namespace prof {
 namespace {
 
-// Conditions that have two names, as GNU's tools and compilers write them: "jnz" is "jne".
+// Replaces conditions that have two names with those of GNU's tools and compilers: "jnz" is "jne".
 std::string with_usual_condition(std::string text) {
   static constexpr std::pair<std::string_view, std::string_view> kConditions[] = {
       {"z", "e"}, {"nz", "ne"}, {"nb", "ae"}, {"nbe", "a"}, {"nl", "ge"}, {"nle", "g"}};
@@ -50,7 +50,7 @@ class Writer {
     ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder_, code.data(), code.size(), &instruction, operands)))
       return out;
-    // The size of memory is not always that of a register beside it; an address alone has none.
+    // A memory operand may differ in size from the register next to it; a plain address has no size.
     if (syntax_ == Syntax::Intel)
       ZydisFormatterSetProperty(&formatter_, ZYDIS_FORMATTER_PROP_FORCE_SIZE,
                                 instruction.mnemonic != ZYDIS_MNEMONIC_LEA);

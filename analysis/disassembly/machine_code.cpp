@@ -46,7 +46,7 @@ std::string why_no_file(const std::string& path) {
   return {};
 }
 
-// True for a segment that code may be in and that has the address, of which `available` bytes are there.
+// True for a segment that may contain code and that contains the address in its file contents.
 bool holds(const GElf_Phdr& header, uint64_t address) {
   return header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0 && address >= header.p_vaddr &&
          address - header.p_vaddr < header.p_filesz;
@@ -94,7 +94,7 @@ std::vector<CodeRange> MachineCode::stated_ranges(uint64_t offset) const {
   const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owner(scopes, &std::free);
   for (int i = 0; i < count; ++i) {
     if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram) continue;
-    ranges.clear();  // functions may lie in functions: the outermost one is the last
+    ranges.clear();  // functions may be nested; the outermost one is the last
     Dwarf_Addr base = 0, low = 0, high = 0;
     for (ptrdiff_t next = 0; (next = dwarf_ranges(&scopes[i], next, &base, &low, &high)) > 0;)
       if (low < high) ranges.push_back({low + bias, high + bias});
@@ -134,7 +134,7 @@ std::vector<uint8_t> MachineCode::bytes(CodeRange range) const {
 }
 
 std::string MachineCode::name_of(uint64_t offset) const {
-  // Symbols without a size reach to the next one, but not into data.
+  // Symbols without a size extend to the next one, but not into data.
   if (!segment_of(file_.elf(), offset)) return {};
   const NamedRange* const stub = stubs_->find(offset);
   const NamedRange* const found = stub ? stub : symbols_->find(offset);

@@ -1,6 +1,6 @@
 #pragma once
-// The machine code of a function in a load module's file on this machine, where that is the file that was
-// measured. Not for use by several threads at once.
+// The machine code of a function in a load module's file on this machine, if that is the file that was
+// measured. Not thread-safe.
 
 #include <cstdint>
 #include <string>
@@ -22,22 +22,22 @@ class MachineCode {
   // `options` must outlive it.
   MachineCode(const LoadModule& module, const AttributionOptions& options);
 
-  // Why there is no code to show, in one line with what helps; empty: there is.
+  // Returns why there is no code, in one line with what helps; empty if there is code.
   const std::string& failure() const { return failure_; }
-  // What is to know of it, in one line; mostly empty.
+  // Returns a remark on the code, in one line; usually empty.
   const std::string& note() const { return note_; }
   const ModuleIdentity& identity() const { return identity_; }
 
-  // The parts of the function that an offset lies in, by their begin: those that the debug information
-  // states, else that between its symbol's ends, else from where its call frame information begins to where
-  // the next one does. Empty: nothing is known there.
+  // Returns the parts of the function at an offset, sorted by start. Uses the ranges in the debug
+  // information; without it, the extent of its symbol; without that, the range from the start of its call
+  // frame information to the start of the next. Empty if nothing is known there.
   std::vector<CodeRange> ranges_of_function(uint64_t offset) const;
-  // Of a range, as far as the file has them: at most kMostBytes.
+  // Returns the bytes of a range, as far as the file has them: at most kMostBytes.
   std::vector<uint8_t> bytes(CodeRange range) const;
-  // "sum+0x12"; empty where no symbol is.
+  // Returns "sum+0x12"; empty if there is no symbol.
   std::string name_of(uint64_t offset) const;
 
-  static constexpr uint64_t kMostBytes = 4 << 20;  // no function that a compiler makes is larger
+  static constexpr uint64_t kMostBytes = 4 << 20;  // larger than any function that compilers generate
 
  private:
   std::vector<CodeRange> stated_ranges(uint64_t offset) const;

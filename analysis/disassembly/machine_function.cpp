@@ -8,7 +8,7 @@
 namespace prof {
 namespace {
 
-// The function that a context's code was compiled into; kNone: none is known.
+// Returns the function that a context's code was compiled into; kNone if unknown.
 uint32_t compiled_function(const Database& database, uint32_t context) {
   for (uint32_t at = context; at != kNone; at = database.contexts[at].parent) {
     const Context& here = database.contexts[at];

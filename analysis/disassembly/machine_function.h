@@ -1,17 +1,19 @@
 #pragma once
-// Which function's instructions to show of what somebody looks at: where code was inlined, the one that it
-// was inlined into.
+// Chooses the function whose instructions to show for a selection. If code was inlined, that is the function
+// that it was inlined into.
 
 #include "analysis/disassembly/disassembly.h"
 #include "analysis/views/call_tree.h"
 
 namespace prof {
 
-// Of the functions that have code of a source line, that in which most was spent there, by that metric; where
-// nothing was spent, any. No module: there is none, or it is of a run that the database's is compared with.
+// Returns the function with the highest cost by that metric among those that have code of a source line; any
+// of them if all cost nothing. Returns no module if there is none, or if it belongs to a run that the
+// database's is compared with.
 CodePlace code_of_line(const CallTree& tree, uint32_t file, uint32_t line, size_t metric);
 
-// Of a frame that is a function, its own code; of one that only occurs inlined, that in which most of it was.
+// Returns a function's own code for its frame; for one that only occurs inlined, the function that contains
+// most of it.
 CodePlace code_of_frame(const CallTree& tree, uint32_t frame, size_t metric);
 
 }  // namespace prof
