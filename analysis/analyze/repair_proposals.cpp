@@ -15,7 +15,7 @@ using Placeable = ContendedRecord::Placeable;
 
 constexpr size_t kMostWords = 32;  // of a call path
 
-// Of a context that is in no inlined or called function: empty.
+// Returns an empty name for a context outside of inlined and called functions.
 std::string function_of(const Database& database, uint32_t context) {
   for (; context != kNone; context = database.contexts[context].parent) {
     const Context& at = database.contexts[context];
@@ -25,7 +25,7 @@ std::string function_of(const Database& database, uint32_t context) {
   return {};
 }
 
-// In the C library's, whose parts have names of their own where its symbols are known.
+// True for lock functions of the C library, whose parts have names of their own if its symbols are known.
 bool is_lock_function(const std::string& name) {
   return name.find("pthread_mutex_") != std::string::npos ||
          name.find("pthread_rwlock_") != std::string::npos || name.find("lll_") != std::string::npos;
@@ -36,7 +36,8 @@ void add_words(const CallTree& tree, uint32_t context, AllocationSite& site) {
     if (site.path.size() < kMostWords) site.path.push_back(words_for_frame(frame));
 }
 
-// The same site in another process, or another finding: it is placed as where it costs most.
+// Adds a site. If another process or finding has the same site, keeps the placement of the one with the
+// highest cost.
 void add_site(SiteRepair repair, std::vector<SiteRepair>& sites) {
   const auto known =
       std::ranges::find_if(sites, [&](const SiteRepair& other) { return is_same_data(repair, other); });
@@ -56,13 +57,13 @@ void add_lock(LockRepair repair, std::vector<LockRepair>& locks) {
     locks.push_back(std::move(repair));
 }
 
-// Locks among the data, where threads take and release them.
+// Adds locks among the data, by the code in which threads take and release them.
 void add_locks(const CallTree& tree, const ContendedRecord& record, const std::string& sentence,
                std::vector<LockRepair>& locks) {
   for (const ContendedRecord::Side& side : record.sides) {
     if (!is_lock_function(function_of(*tree.database, side.context))) continue;
     if (!record.variable.module.empty() && side.allocation == 0) {
-      // What has no name is known by its line, which may have several variables.
+      // Unnamed locks are identified by their line, which may contain several variables.
       const bool is_named = !side.variable.module.empty();
       add_lock({is_named ? side.name : object_in_words(tree, record),
                 is_named ? side.variable : record.variable,
@@ -110,12 +111,12 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
   file.program = database.title;
   const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
   RunSummary run = run_summary(database);
-  run.contention = contention;  // of each process its own
+  run.contention = contention;  // separate for each process
   const std::vector<Finding> findings = contention_findings(tree, run);
   size_t finding = 0;
   for (const ContendedRecord& record : contention)
     if (!record.sides.empty()) add_proposals(tree, record, findings[finding++].sentence, file);
-  // What was placed after a moment may have left too little for a finding.
+  // Data that were placed early may have left too little contention for a finding.
   for (PlacedSite one : placed) {
     add_words(tree, one.context, one.repair.site);
     one.repair.terms.why = "Threads contended for them until they were placed anew, while the program ran.";

@@ -1,5 +1,5 @@
 #pragma once
-// What could be laid out anew in the running program, as repair.json has it, with the findings that say why.
+// Proposes repairs of the running program for repair.json, with the findings that justify them.
 
 #include <vector>
 
@@ -9,8 +9,8 @@
 
 namespace prof {
 
-// What an analysis proposes. Words and reasons are those of `database`, of which `contention` are the
-// records, of each process its own; `placed` is what the runtime placed already.
+// Returns what an analysis proposes. Names and sentences come from `database`. `contention` are its records,
+// separate for each process; `placed` is what the runtime has already placed.
 RepairFile proposed_repairs(const Database& database, const std::vector<ContendedRecord>& contention,
                             const std::vector<PlacedSite>& placed);
 

@@ -10,8 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the measurements, or in a database that is elsewhere. A run that found nothing to repair needs no
-// file; one that is there is brought up to date.
+// Writes repair.json next to the measurements, or into a database that is elsewhere. Without repairs, an
+// existing file is updated but no new one is made.
 void write_repairs(const Analysis& analysis, const fs::path& directory, std::vector<std::string>& warnings) {
   const fs::path path = directory / kRepairFile;
   std::error_code missing;

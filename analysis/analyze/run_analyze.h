@@ -1,5 +1,5 @@
 #pragma once
-// `prof analyze` without its command line: measurement directories in, a database on disk out.
+// Implements `prof analyze` without its command line: converts measurement directories to a database on disk.
 
 #include <filesystem>
 #include <string>
@@ -14,8 +14,8 @@ struct AnalyzeResult {
   std::vector<std::string> warnings;  // for the user, one line each; nothing is printed here
 };
 
-// Writes to `output`, or where that is empty to "database" in the first directory. Throws AnalyzeError, or
-// DatabaseError when the database cannot be written.
+// Writes to `output`, or, if that is empty, to "database" in the first directory. Throws AnalyzeError, or
+// DatabaseError if the database cannot be written.
 AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
                           const std::filesystem::path& output, AnalyzeOptions options = {});
 
