@@ -1,5 +1,5 @@
 #pragma once
-// Data that threads of one process contended for, as run.json has it under "contention".
+// Data that threads of one process contended for: "contention" in run.json.
 
 #include <cstdint>
 #include <string>
@@ -18,101 +18,102 @@ struct ContendedRecord {
   std::string host;
   int32_t rank = -1;
   int32_t process = -1;    // pid
-  uint64_t processes = 1;  // that this tells of; the others are not named
+  uint64_t processes = 1;  // that this record represents; the others are not named
   hpcrun::Sharing sharing = hpcrun::Sharing::None;
   DataKind kind = DataKind::Unknown;
-  std::string name;        // of the variable, or of the memory it lies in ("[heap]"); empty: not known
-  std::string type;        // empty: not known
-  std::string declared;    // "stats.cpp:12"; empty: not known
-  std::string module;      // the file that the variable is in; empty: not known
-  uint64_t address = 0;    // of the object's begin in its module, or in memory where there is no module
-  uint64_t bytes = 0;      // of the object; 0: not known
-  uint64_t lines = 0;      // cache lines
-  double weight_s = 0;     // CPU time that samples found there
-  double saving_s = 0;  // CPU time that the threads would not need without each other, around there as well
+  std::string name;      // of the variable, or of its memory region ("[heap]"); empty if unknown
+  std::string type;      // empty if unknown
+  std::string declared;  // "stats.cpp:12"; empty if unknown
+  std::string module;    // the file that contains the variable; empty if unknown
+  uint64_t address = 0;  // of the object's start in its module; in memory if there is no module
+  uint64_t bytes = 0;    // of the object; 0 if unknown
+  uint64_t lines = 0;    // cache lines
+  double weight_s = 0;   // CPU time that was sampled there
+  double saving_s = 0;   // CPU time that the threads would save without each other, also in code nearby
   double saving_low_s = 0, saving_high_s = 0;  // an estimated interval around it
-  uint64_t followed = 0;                       // threads of which that is known
-  double false_moves = 0;  // how often the lines moved, in accesses that were seen: for comparing
+  uint64_t followed = 0;                       // threads for which the saving is known
+  double false_moves = 0;  // how often the lines moved, in observed accesses; for comparison
   double true_moves = 0;
   double adjacent_moves = 0;
   EvidenceSource source = EvidenceSource::Breakpoints;
-  // Where hardware told it:
+  // Set if hardware recorded them:
   double transfers = 0;        // loads that found a line in another processor's cache
-  double transfers_per_s = 0;  // 0: the time is not known
-  double hitm = 0;             // of them, those to which the line was modified there
-  double remote_hitm = 0;      // of these, in another node or socket
+  double transfers_per_s = 0;  // 0 if the time is unknown
+  double hitm = 0;             // of these, loads of a line that was modified there
+  double remote_hitm = 0;      // of the HITM loads, those from another node or socket
   double latency_cycles = 0;   // of all transfers together
-  // Where they were counted: updates of the lines after another thread's, and how many a second.
+  // Set if writes were counted: updates of the lines that followed another thread's, in total and per second.
   double interleaved = 0;
-  double interleaved_per_s = 0;  // 0: the time is not known
-  // Of the change:
-  uint64_t bytes_after = 0;  // of the object with all `changes`; 0: not known
+  double interleaved_per_s = 0;  // 0 if the time is unknown
+  // The proposed change:
+  uint64_t bytes_after = 0;  // of the object with all `changes`; 0 if unknown
   Remedy remedy = Remedy::None;
   std::string advice;
 
-  // An alignment that parts what threads use, as the advice says it. Empty where none does, or the layout is
-  // not known.
+  // An alignment that separates the threads' data, as the advice states it. Empty if none does or the layout
+  // is unknown.
   struct Change {
     ChangedPart what = ChangedPart::Member;
-    std::string name;  // of the member or variable, or of the array; empty: a type
-    std::string type;  // "struct Stats": that of the member, or itself; of an element; empty: not known
-    std::string file;  // where what gets it is declared; empty: not known
+    std::string name;  // of the member, variable or array; empty for a type
+    std::string type;  // "struct Stats": of the member, the type itself, or of an element; empty if unknown
+    std::string file;  // where the aligned part is declared; empty if unknown
     uint64_t line = 0;
-    uint64_t alignas_bytes = 0;  // what it is to be aligned to
-    std::string text;            // what is to be written: "alignas(64)"
-    // Of `type`, or of the variable; after: with all changes. 0: not known.
+    uint64_t alignas_bytes = 0;  // the alignment
+    std::string text;            // what to write: "alignas(64)"
+    // Size of `type` or of the variable; bytes_after with all changes. 0 if unknown.
     uint64_t bytes_before = 0;
     uint64_t bytes_after = 0;
   };
   std::vector<Change> changes;
 
-  // What was allocated in one calling context, if data of the finding are.
+  // The allocations of one calling context, if the finding's data were allocated.
   struct Allocation {
     uint32_t context = 0;  // index into Database::contexts
-    uint64_t bytes = 0;    // of each; 0: they vary
+    uint64_t bytes = 0;    // of each; 0 if they vary
     uint64_t objects = 0;  // that threads contended for
   };
   std::vector<Allocation> allocations;
 
   struct Side {
     uint32_t profile = 0;  // index into Database::profiles: the thread
-    std::string name;      // of the variable that the bytes belong to; empty: not one, or not known
-    std::string declared;  // "stats.cpp:12", of that variable; empty: not known
-    std::string place;     // "[3].hits"; empty: the object itself, or not known
+    std::string name;      // of the variable that contains the bytes; empty if there is none or it is unknown
+    std::string declared;  // "stats.cpp:12", of that variable; empty if unknown
+    std::string place;     // "[3].hits"; empty for the object itself, or if unknown
     hpcrun::AccessKind access = hpcrun::AccessKind::ReadWrite;
-    uint64_t offset = 0;   // from the object's begin
+    uint64_t offset = 0;  // from the object's start
     uint64_t bytes = 0;
-    uint64_t line = 0;         // address of its cache line in memory; 0: not known
-    uint64_t line_offset = 0;  // of the first byte in that
-    uint64_t object = 0;       // of several allocations which, from 1 in the order of their addresses; else 0
-    uint64_t allocation = 0;   // the object's, an index into `allocations`, + 1; 0: it has none
-    uint64_t accesses = 0;     // that were seen
+    uint64_t line = 0;         // address of its cache line in memory; 0 if unknown
+    uint64_t line_offset = 0;  // of the first byte, within the line
+    uint64_t object = 0;       // number of the allocation by address, from 1; 0 if there is only one
+    uint64_t allocation = 0;   // its index in `allocations` plus 1; 0 if it has none
+    uint64_t accesses = 0;     // observed accesses
     double weight_s = 0;
     uint32_t context = 0;  // index into Database::contexts: where most of them were made
     // Not in run.json:
-    ModuleAddress variable;       // where the variable `name` is; no module: there is none
-    uint64_t variable_bytes = 0;  // 0: not known
+    ModuleAddress variable;       // the address of the variable `name`; no module if there is none
+    uint64_t variable_bytes = 0;  // 0 if unknown
   };
   std::vector<Side> sides;  // with most accesses first
 
-  // What became of the data in the running program, or could; a sentence. Empty: nobody asked.
+  // What was or could be done about the data in the running program, as a sentence. Empty if repair was not
+  // requested.
   std::string repair;
 
-  // These are no part of run.json: what repair.json is made of (analysis/pipeline/repairs.h).
+  // Not in run.json: the source of repair.json (analysis/pipeline/repairs.h).
   struct Placeable {
     uint32_t context = 0;         // of the allocation, as in Allocation
-    bool is_mapping = false;      // no allocator has it
-    AllocationSite site;          // without words; no frames: in generated code, or lost
-    hpcrun::Placement placement;  // kAsAllocated: none helps
-    bool is_bound = false;        // one would, did the program not ask for an alignment
+    bool is_mapping = false;      // not from an allocator
+    AllocationSite site;          // without names; no frames if in generated code, or lost
+    hpcrun::Placement placement;  // kAsAllocated if none helps
+    bool is_bound = false;        // a placement would help if the program did not request an alignment
     uint64_t conflicts_before = 0;
     uint64_t conflicts_after = 0;
   };
   std::vector<Placeable> placeable;
-  ModuleAddress variable;  // where the variable is; no module: it is none
+  ModuleAddress variable;  // the address of the variable; no module if it is none
 };
 
-// All but changes, allocations and sides.
+// Visits all fields except changes, allocations and sides.
 template <typename Visit>
 void for_each_field(RecordOf<ContendedRecord> auto& record, Visit visit) {
   visit("host", record.host);

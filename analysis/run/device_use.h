@@ -1,5 +1,5 @@
 #pragma once
-// What one process did with one accelerator, as run.json has it under "devices".
+// The use of one accelerator by one process: "devices" in run.json.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,21 +16,21 @@ struct DeviceUse {
   int32_t process = -1;  // pid
   int32_t device = -1;   // index in the process, as in ProfileId
   std::string name, uuid, api, driver;
-  double program_s = 0;    // its process's own time (analysis/pipeline/run_times.h); 0: not known
-  double window_s = 0;     // from its first use on, without pauses; 0: not known
-  double busy_s = 0;       // in which a task of this process was active
-  double kernels_s = 0;    // in which a kernel was
-  double copies_s = 0;     // in which a copy or fill was
-  double overlap_s = 0;    // in which a task was, and no thread of the process waited for the device
-  double cpu_waits_s = 0;  // in which a thread of the process waited for the device
+  double program_s = 0;    // its process's own time (analysis/pipeline/run_times.h); 0 if unknown
+  double window_s = 0;     // since its first use, without pauses; 0 if unknown
+  double busy_s = 0;       // a task of this process was active
+  double kernels_s = 0;    // a kernel was active
+  double copies_s = 0;     // a copy or fill was active
+  double overlap_s = 0;    // a task was active, and no thread of the process waited for the device
+  double cpu_waits_s = 0;  // a thread of the process waited for the device
   double paused_s = 0;     // since its first use, but not in window_s: measuring was paused
-  double occupied_s = 0;   // busy, or another process had something to do for it
-  double under_way_s = 0;  // until its end, in which nothing was known but that a task had not completed
+  double occupied_s = 0;   // busy, or another process had work for it
+  double under_way_s = 0;  // at the end: it is only known that a task had not completed
   uint64_t tasks = 0;
-  uint64_t incomplete = 0;      // tasks that were not seen to complete
+  uint64_t incomplete = 0;      // tasks whose completion was not recorded
   uint64_t known_contexts = 0;  // tasks whose launch context was found without walking the stack
 
-  // No process had anything to do for it, as far as this one knows.
+  // Returns the time in which no process had work for the device, as far as this one knows.
   double idle_s() const { return std::max(0.0, window_s - std::max(busy_s, occupied_s) - under_way_s); }
 
   struct Queue {
@@ -40,7 +40,7 @@ struct DeviceUse {
   std::vector<Queue> queues;
 };
 
-// All but the queues.
+// Visits all fields except the queues.
 template <typename Visit>
 void for_each_field(RecordOf<DeviceUse> auto& use, Visit visit) {
   visit("host", use.host);

@@ -1,5 +1,5 @@
 #pragma once
-// Where threads waited for locks and for each other, as run.json has it under "locks".
+// Where threads waited for locks and for each other: "locks" in run.json.
 
 #include <cstdint>
 #include <string>
@@ -13,11 +13,11 @@ namespace prof {
 // Code that waited for a lock, or released it while others waited.
 struct LockSide {
   uint32_t context = 0;  // index into Database::contexts
-  uint64_t threads = 0;  // that were there
+  uint64_t threads = 0;  // number of threads
   uint64_t count = 0;    // of waits, or of releases
-  double seconds = 0;    // waited here; or waited by others for what was released here
-  double longest_s = 0;  // wait; or what was waited up to one release
-  uint64_t open = 0;     // waits that had not ended when the process did; they are in all of the above
+  double seconds = 0;    // waited here; for releases, waited by others
+  double longest_s = 0;  // longest wait; for releases, the longest that was waited for one
+  uint64_t open = 0;     // waits that had not ended when the process did; included in all of the above
 };
 
 struct LockRecord {
@@ -25,18 +25,18 @@ struct LockRecord {
   int32_t rank = -1;
   int32_t process = -1;  // pid
   WaitedFor kind = WaitedFor::UnknownLock;
-  std::string name;      // of the variable with the part that is the lock; empty: it has none
-  std::string declared;  // "queue.cpp:12"; empty: not known
+  std::string name;      // of the variable, with the member that is the lock; empty if it has none
+  std::string declared;  // "queue.cpp:12"; empty if unknown
   uint64_t address = 0;  // of the first lock, in memory
-  // Of one on the heap, where allocations were followed: the context of its allocation, 0: not known.
+  // For a lock on the heap, if allocations were followed: the context of its allocation; 0 if unknown.
   uint32_t allocation = 0;
-  uint64_t offset = 0;  // of the lock in that
-  // Locks without a name that were allocated at one place, or else mostly waited for at one, are one.
+  uint64_t offset = 0;  // of the lock in the allocation
+  // Unnamed locks are combined by allocation site; without one, by the place at which threads mostly waited.
   uint64_t objects = 0;
-  uint64_t waits = 0;                      // for it, of all threads
+  uint64_t waits = 0;                      // of all threads
   double waited_s = 0;                     // likewise
-  double blamed_s = 0;                     // the part of which it is known who held the lock
-  double longest_s = 0;                    // wait
+  double blamed_s = 0;                     // the part for which the holder is known
+  double longest_s = 0;                    // longest wait
   double open_s = 0;                       // the part of waited_s that had not ended when the process did
   std::vector<LockSide> waiters, holders;  // the longest first
 };
@@ -59,8 +59,8 @@ struct IdleRecord {
   double seconds = 0;          // IDLE_BLAME
   double cpu_s = 0;            // CPU time there
   double idle_cpu_s = 0;       // the part of it in which some thread was idle
-  double idle_threads = 0;     // how many were, on the average of that
-  double working_threads = 0;  // how many worked
+  double idle_threads = 0;     // average number of idle threads in that part
+  double working_threads = 0;  // average number of working threads
 };
 
 // A wait for a lock that had not ended when the process did.
@@ -68,18 +68,19 @@ struct OpenWaitRecord {
   std::string host;
   int32_t rank = -1;
   int32_t process = -1;  // pid
-  int32_t thread = -1;   // id of the thread that waited
+  int32_t thread = -1;   // ID of the thread that waited
   std::string thread_name;
   WaitedFor kind = WaitedFor::UnknownLock;
   std::string name;  // of the lock, as in a LockRecord
   uint64_t address = 0;
   uint32_t context = 0;
   double seconds = 0;
-  int32_t holder = 0;  // id of the thread that had the lock; 0: not known
+  int32_t holder = 0;  // ID of the thread that held the lock; 0 if unknown
   std::string holder_name;
-  // Seen when all of a circle waited, or as the process ended; else when this wait began.
+  // True if the holder was observed when all threads of a cycle waited, or as the process ended; false if
+  // only when this wait began.
   bool is_confirmed = false;
-  uint64_t deadlock = 0;  // waits of one number wait for each other; 0: of none
+  uint64_t deadlock = 0;  // waits with the same number wait for each other; 0 if in no deadlock
 };
 
 struct LocksRecord {
@@ -89,7 +90,7 @@ struct LocksRecord {
   std::vector<OpenWaitRecord> open;
 };
 
-// All but the sides.
+// Visits all fields except the sides.
 template <typename Visit>
 void for_each_field(RecordOf<LockRecord> auto& record, Visit visit) {
   visit("host", record.host);

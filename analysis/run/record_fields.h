@@ -1,7 +1,7 @@
 #pragma once
-// What the records of run.json have in common: each has an overload of for_each_field(record, visit), which
-// calls visit(name, field) for its numbers and texts by their names there. What is written to run.json, read
-// from it, and shown as JSON goes by that alone.
+// The common interface of run.json's records. Each has an overload of for_each_field(record, visit), which
+// calls visit(name, field) for its numbers and texts, with their names in the file. run.json is written, read
+// and displayed by that alone.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace prof {
 
-// For overloads that take records that may be changed and others.
+// For overloads that accept const and non-const records.
 template <typename Record, typename Plain>
 concept RecordOf = std::is_same_v<std::remove_const_t<Record>, Plain>;
 
@@ -32,7 +32,7 @@ Json fields_as_json(const Record& record, std::initializer_list<std::string_view
   return json;
 }
 
-// What was counted of each.
+// Returns the count of each value.
 template <typename Json, typename Enum>
 Json counts_as_json(const std::map<Enum, uint64_t>& counts) {
   Json json = Json::object();

@@ -1,5 +1,5 @@
 #pragma once
-// What was laid out anew while a program ran, as run.json has it under "repairs".
+// Repairs that were made while a program ran: "repairs" in run.json.
 
 #include <cstdint>
 #include <map>
@@ -13,41 +13,41 @@
 namespace prof {
 
 struct RepairsRecord {
-  bool layout = false;  // what was asked for: of what the run finds, ...
+  bool layout = false;  // requested: repairs of what the run finds, ...
   bool locks = false;
   bool isolate = false;
-  bool plan = false;  // ... and of a plan that the run had from the start
+  bool plan = false;  // ... and a plan that the run had from the start
   uint64_t placed_allocations = 0;
-  uint64_t padding_bytes = 0;        // that these take more than was asked for, summed
-  uint64_t refused_allocations = 0;  // that the allocator could not place
-  uint64_t planned_sites = 0;        // of the plan, that the program came to
+  uint64_t padding_bytes = 0;        // added to what was requested, summed
+  uint64_t refused_allocations = 0;  // the allocator could not place them
+  uint64_t planned_sites = 0;        // of the plan, reached by the program
   uint64_t moved_locks = 0;
-  std::map<LockObstacle, uint64_t> declined_locks;  // by why they got no line of their own
+  std::map<LockObstacle, uint64_t> declined_locks;  // by why they were not moved to a line of their own
 
   struct Site {
     SiteFate kind = SiteFate::Declined;
-    uint32_t context = 0;  // of the allocation, an index into Database::contexts; 0: not known
-    double since_s = 0;    // of the run, when that was decided, or the first such allocation came
-    uint64_t bytes = 0;    // that are asked for; 0: they vary
-    uint64_t align = 0;    // a hpcrun::Placement; 0: none
+    uint32_t context = 0;  // of the allocation, an index into Database::contexts; 0 if unknown
+    double since_s = 0;    // since the start of the run: the decision, or the first such allocation
+    uint64_t bytes = 0;    // requested; 0 if they vary
+    uint64_t align = 0;    // a hpcrun::Placement; 0 for none
     uint64_t offset = 0;
     uint64_t pad = 0;
-    uint64_t conflicts = 0;  // accesses, as the data lay; 0: of a plan
-    uint64_t remaining = 0;  // with the placement; with the best one where it was declined
+    uint64_t conflicts = 0;  // accesses, with the original layout; 0 for a plan
+    uint64_t remaining = 0;  // with the placement; if declined, with the best one
   };
-  std::vector<Site> sites;  // by time
+  std::vector<Site> sites;  // in the order of time
 
-  // What became of a page that threads shared falsely.
+  // What was done with a falsely shared page.
   struct Page {
     PageFate kind = PageFate::Shared;
-    hpcrun::WhyShared why = hpcrun::WhyShared::None;  // it is not isolated, or not any more
-    std::string name;  // of what threads contended for there; empty: not known
+    hpcrun::WhyShared why = hpcrun::WhyShared::None;  // why it is not, or no longer, isolated
+    std::string name;                                 // of what threads contended for there; empty if unknown
     uint64_t address = 0;
-    double since_s = 0;  // of the run
-    double share = 0;    // of CPU time, at lines that threads shared falsely, before
+    double since_s = 0;  // since the start of the run
+    double share = 0;    // of CPU time, at falsely shared lines, before isolation
   };
-  std::vector<Page> pages;  // by time
-  // Of threads that became processes for that:
+  std::vector<Page> pages;  // in the order of time
+  // Of threads that were converted to processes for isolation:
   uint64_t conversions = 0;
   double conversion_s = 0;  // all together
   double longest_conversion_s = 0;
@@ -55,16 +55,16 @@ struct RepairsRecord {
   double commit_s = 0;
   uint64_t merged_words = 0;
   double converted_s = 0;  // their CPU time
-  Guarantee guarantee = Guarantee::None;  // what held for the program's data meanwhile
-  // How often threads met in a second of CPU time with pages of their own, and with common ones, as that was
-  // tried last; 0: it was not.
+  Guarantee guarantee = Guarantee::None;  // what was guaranteed for the program's data meanwhile
+  // Meetings per second of CPU time with private pages and with common ones, in the last comparison; 0 if
+  // there was none.
   double isolated_meetings = 0;
   double common_meetings = 0;
 
   bool was_asked_for() const { return layout || locks || plan || isolate; }
 };
 
-// All but declined locks, sites and pages.
+// Visits all fields except declined locks, sites and pages.
 template <typename Visit>
 void for_each_field(RecordOf<RepairsRecord> auto& record, Visit visit) {
   visit("layout", record.layout);

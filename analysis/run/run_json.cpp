@@ -17,7 +17,7 @@ const Json& member(const Json& object, const char* name) {
   return at == object.end() ? kAbsent : *at;
 }
 
-// Times, rates and costs: nothing that was measured is negative or beyond this.
+// Limits times, rates and costs: no measured value is negative or larger than this.
 constexpr double kLargest = 1e18;
 
 std::optional<double> number(const Json& object, const char* name) {

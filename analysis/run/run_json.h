@@ -1,6 +1,5 @@
 #pragma once
-// How a run is spelt in JSON, as run.json has it under "summary" (docs/database.md): the one writer and the
-// one reader. What the keys mean says docs/json.md.
+// Writes and reads a run as JSON: "summary" in run.json (docs/database.md). docs/json.md describes the keys.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -8,11 +7,11 @@
 
 namespace prof {
 
-// Texts are what they are in the record, which need not be UTF-8.
+// Texts are those of the record, which need not be UTF-8.
 nlohmann::json run_as_json(const RunSummary& run);
 
-// Never fails: what is missing, has another form or is out of any sensible range is not known. Strays are
-// left out.
+// Never fails: a value that is missing, of another form or outside its plausible range is left unset. Invalid
+// references are removed.
 RunSummary run_in(const nlohmann::json& json, RunLimits limits);
 
 }  // namespace prof

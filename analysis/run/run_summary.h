@@ -1,6 +1,6 @@
 #pragma once
-// What was run and how well it was measured: run.json of a database in typed form. Absent is what was not
-// recorded, as in a database that another tool wrote.
+// What was run and how well it was measured: run.json of a database in typed form. Values that were not
+// recorded are unset, as in a database that another tool wrote.
 
 #include <cstdint>
 #include <map>
@@ -33,47 +33,47 @@ struct Sampling {
 };
 
 struct RunSummary {
-  std::string command;  // empty: not known
+  std::string command;  // empty if unknown
   std::string host;
   std::string start;
   std::optional<double> wall_s, cpu_s;
-  std::optional<double> run_queue_s;  // at least, in which threads were ready and had no processor, summed
+  std::optional<double> run_queue_s;  // at least: threads were ready without a processor, summed
   std::optional<double> program_s;    // of wall_s, without loading, the runtime's start and end, and pauses
   std::optional<int64_t> exit_status;
   std::optional<int64_t> signal;                   // that killed the program
-  uint64_t processes = 0, threads = 0, ranks = 0;  // no processes or threads: not known
+  uint64_t processes = 0, threads = 0, ranks = 0;  // 0 processes or threads: unknown
 
-  bool sampling_recorded = false;             // else the number of samples is all that is known
+  bool sampling_recorded = false;             // if false, only the number of samples is known
   Sampling sampling;                          // of the first metric; the samples are those of all
-  std::map<std::string, Sampling> by_metric;  // by its name
+  std::map<std::string, Sampling> by_metric;  // by the metric's name
   Reasons dropped;
   std::optional<double> paused_s;  // of the process that was paused longest
 
   std::optional<StackQuality> stacks;
   std::optional<double> overhead_cpu_s;
-  std::optional<double> overhead_start_s;  // of that, what is no sample's: start, and libraries loaded later
-  std::optional<double> overhead_hooks_s;  // of that, in intercepted calls; not in run.json
+  std::optional<double> overhead_start_s;  // the part without samples: start, and libraries loaded later
+  std::optional<double> overhead_hooks_s;  // the part in intercepted calls; not in run.json
   std::optional<uint64_t> runtime_bytes;
   std::vector<Note> notes;
   std::vector<DeviceUse> devices;
   bool looked_for_contention = false;
-  std::vector<ContendedRecord> contention;  // of each process its own
-  // By what it was looked for; empty where that is not ours.
+  std::vector<ContendedRecord> contention;  // separate for each process
+  // The sources in which contention was searched; empty if prof did not measure the run.
   std::vector<hpcrun::ContentionSource> contention_sources;
   bool followed_locks = false;
   LocksRecord locks;
-  RepairsRecord repairs;  // was_asked_for() is false where nothing was to be repaired
+  RepairsRecord repairs;  // was_asked_for() is false if no repair was requested
 
   uint64_t dropped_samples() const;
 };
 
-// Of the database that a run is in.
+// The sizes of the database that a run belongs to.
 struct RunLimits {
   size_t contexts = 0, profiles = 0;
 };
 
-// Leaves out what leads nowhere: contexts and profiles that the database does not have, places beyond a cache
-// line, locks for which nobody waited.
+// Removes invalid entries: contexts and profiles that the database does not have, places beyond a cache line,
+// locks without waits.
 void drop_strays(RunSummary& run, RunLimits limits);
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #pragma once
-// How the enums of a run are spelt in JSON, in run.json and in reports alike: one table of each, by which
-// they are written and read. What is in a table is part of the format: append only.
+// The names of a run's enums in JSON, for run.json and for reports: one table each, used for writing and
+// reading. Tables are part of the format: append only.
 
 #include <span>
 #include <string_view>
@@ -19,11 +19,11 @@ struct Spelling {
   std::string_view text;
 };
 
-// The first one is what an unknown text reads as. Defined for the enums below.
+// Unknown texts are read as the first value. Defined for the enums below.
 template <typename Enum>
 std::span<const Spelling<Enum>> spellings();
 
-// "false", "true", "mixed"; empty: there was no verdict.
+// "false", "true", "mixed"; empty if there was no verdict
 template <>
 std::span<const Spelling<hpcrun::Sharing>> spellings();
 // "reads", "writes", "reads and writes"
@@ -32,13 +32,13 @@ std::span<const Spelling<hpcrun::AccessKind>> spellings();
 // "variable", "allocation", "unknown"
 template <>
 std::span<const Spelling<DataKind>> spellings();
-// "Intel PEBS", "exact, by pages"; empty: breakpoints
+// "Intel PEBS", "exact, by pages"; empty for watchpoints
 template <>
 std::span<const Spelling<EvidenceSource>> spellings();
-// What was looked at to find contention: "Intel PEBS", "decoded instructions and breakpoints"
+// The evidence in which contention was searched: "Intel PEBS", "decoded instructions and breakpoints"
 template <>
 std::span<const Spelling<hpcrun::ContentionSource>> spellings();
-// "align-objects", "pad-elements"; empty: none
+// "align-objects", "pad-elements"; empty for none
 template <>
 std::span<const Spelling<Remedy>> spellings();
 // "member", "type", "variable", "elements"
@@ -56,13 +56,13 @@ std::span<const Spelling<SiteFate>> spellings();
 // "isolated", "shared"
 template <>
 std::span<const Spelling<PageFate>> spellings();
-// A clause of a sentence: "the program forked"; empty: it is isolated, or the reason is not known.
+// A clause of a sentence: "the program forked"; empty if it is isolated, or the reason is unknown
 template <>
 std::span<const Spelling<hpcrun::WhyShared>> spellings();
 // "run", "contention", "traces"
 template <>
 std::span<const Spelling<hpcrun::NoteKind>> spellings();
-// "annotated", "calls"; empty: nothing was isolated
+// "annotated", "calls"; empty if nothing was isolated
 template <>
 std::span<const Spelling<Guarantee>> spellings();
 
