@@ -12,7 +12,7 @@ bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
 
-// The byte at which the n-th character of the text starts.
+// Returns the byte at which the n-th character of the text starts.
 size_t start_of_character(std::string_view text, size_t n) {
   size_t at = 0;
   for (; at < text.size(); ++at) {

@@ -1,6 +1,6 @@
 #pragma once
-// How numbers, shares and lists are put into words, the same in every report. Plain ASCII; never "nan" or
-// "inf". Pure functions.
+// Formats numbers, shares and lists, in the same way for every report. Plain ASCII; never "nan" or "inf".
+// Pure functions.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +14,17 @@ std::string words_for_duration(double seconds);                        // "3 ms"
 std::string words_for_bytes(double bytes);                             // "640 B", "2.1 MiB"
 std::string words_for_percent(double share);                           // 0..1: "62 %", "6.2 %", "< 0.1 %"
 std::string words_for_count(uint64_t count, const std::string& noun);  // "1 thread", "2 threads"
-// Where an allocation was placed, as a hpcrun::Placement: "at a multiple of 64 bytes, padded to whole lines"
+// Formats a hpcrun::Placement: "at a multiple of 64 bytes, padded to whole lines"
 std::string words_for_placement(uint64_t align, uint64_t offset, uint64_t pad);
-// Rising numbers as a list: "0-3, 7 and 9-12"; beyond `most` parts "0-3, 7 and 120 more".
+// Formats ascending numbers as a list: "0-3, 7 and 9-12"; beyond `most` parts, "0-3, 7 and 120 more".
 std::string words_for_ranks(const std::vector<int32_t>& ranks, size_t most = 6);
-bool is_all(double share);  // true where it would be printed as 100 %
+bool is_all(double share);  // true if it would be printed as 100 %
 
 std::string base_name(const std::string& path);
 
-// Characters that a terminal shows one column each (UTF-8 code points).
+// Returns the number of characters that a terminal shows in one column each (UTF-8 code points).
 size_t columns_of(std::string_view text);
-// At most `columns` (at least 5) wide: what is in the middle of a longer text becomes "...".
+// Shortens a text to `columns` (at least 5) by replacing its middle with "...".
 std::string shorten_middle(std::string_view text, size_t columns);
 
 }  // namespace prof
