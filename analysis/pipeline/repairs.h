@@ -36,7 +36,7 @@ void add_placeable(const ContendedData& found, const KnownData& data, const Meas
 // A lock that was moved to a cache line of its own.
 struct MovedLock {
   uint64_t address = 0;  // its address in the program
-  double since_s = 0;    // seconds since the start of the run
+  double since_s = 0;    // since the start of the run
 };
 
 // Collects what the runtime changed or declined to change in all processes. `threads`: those of the process.
