@@ -68,8 +68,8 @@ struct AttributedModule {
 AttributedModule attribute_module(const ModuleIdentity& module, std::span<const uint64_t> addresses,
                                   const AttributionOptions& options = {});
 
-// Where a process may have left the names of the code that its JIT compiler generated. Process IDs are
-// reused, and anyone may put a file of that name into /tmp.
+// The file in which a process may have left the names of the code that its JIT compiler generated. Process
+// IDs are reused, and anyone may put a file of that name into /tmp.
 struct PerfMap {
   std::filesystem::path path;     // empty if there is none
   uint32_t user = 0;              // maps of this user and of root are accepted

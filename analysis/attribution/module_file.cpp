@@ -49,7 +49,7 @@ int open_own_vdso() {
 int open_module(const std::string& path) {
   if (path == "[vdso]") return open_own_vdso();
   RegularFile file(path);
-  // What the process loaded was a file, so anything else there now counts as missing.
+  // The process loaded a regular file, so anything else there now counts as missing.
   if (!file.is_open()) errno = file.error() == EINVAL ? ENOENT : file.error();
   return file.release();
 }

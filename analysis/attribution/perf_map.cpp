@@ -47,7 +47,7 @@ File open_member(const StoredFile& member) {
 }
 
 File open_map(const PerfMap& map, std::vector<std::string>& warnings) {
-  // It was checked when it was added to the container.
+  // A stored map was checked when it was added to the container.
   if (const std::optional<StoredFile> stored = find_stored(map.path); stored && stored->is_member())
     return open_member(*stored);
   RegularFile file(map.path, O_RDONLY | O_NOFOLLOW);

@@ -20,7 +20,7 @@ struct ContentionOptions {
   uint64_t least_transfers = 0;  // samples per finding; for sources that record transfers
 };
 
-// What one thread does to one part of the data.
+// The accesses of one thread to one part of the data.
 struct ContentionSide {
   uint32_t thread = 0;
   uint32_t object = kNoObject;

@@ -1,5 +1,5 @@
 #pragma once
-// How to give data cache lines of their own in each language.
+// Words for giving data cache lines of their own in each language.
 
 #include <string>
 

@@ -110,7 +110,7 @@ void Layout::place_members(size_t type, Laid& laid) const {
     laid.offsets.push_back(at);
     laid.alignment = std::max(laid.alignment, alignment);
     last = std::max(last, at + of.bytes);
-    // It has fewer bytes for itself if it is empty, or if the next member lies in its padding.
+    // The member has fewer bytes for itself if it is empty, or if the next member lies in its padding.
     uint64_t own = of.bytes;
     if (i + 1 < record.members.size() && of.bytes == tree_.types[member.type].bytes)
       own = std::min(own, record.members[i + 1].offset - member.offset);

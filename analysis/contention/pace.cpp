@@ -10,8 +10,8 @@ constexpr size_t kFewest = 2;      // of each kind, for any result
 constexpr double kEven = 0.6;      // half of the rates lie in a band of this width around the middle
 constexpr double kHighPart = 0.9;  // quantile of the rates that bounds an interval
 constexpr double kSameWay = 0.85;  // of the rates, that is, nearly all
-// How much slower a thread runs next to another one than alone if both have data of their own: two hardware
-// threads of a core run at about 0.62 of its speed each.
+// The slowdown of a thread next to another one if both have data of their own: two hardware threads of a core
+// run at about 0.62 of its speed each.
 constexpr double kSideBySide = 1.6;
 constexpr double kLeastOfWeight = 0.5;  // of the time at contended lines, lost to contention
 

@@ -15,7 +15,7 @@ using Obstacle = Separation::Obstacle;
 constexpr size_t kMostChanges = 64;
 constexpr size_t kMostUses = 1024;
 
-// What one thread does to one place, however often and in whatever code.
+// The use of one place by one thread, however often and in whatever code.
 struct Use {
   uint32_t thread;
   uint32_t object;

@@ -77,7 +77,7 @@ std::string last_name(const std::string& name) {
   return plain;
 }
 
-// Returns the position after the end of the previous statement in the same line, or 0.
+// Returns where the statement that contains `end` begins in its line.
 size_t begin_of_statement(std::string_view code, size_t end) {
   size_t begin = 0;
   for (size_t i = 0; i < end; ++i) {

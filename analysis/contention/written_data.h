@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// What one thread changed of one line, as far as it lies in one object.
+// The bytes of one line that one thread changed, as far as they lie in one object.
 struct WrittenBytes {
   uint32_t thread = 0;  // any number that identifies the thread in the run
   uint64_t line = 0;    // address

@@ -224,7 +224,7 @@ struct Database {
   // database on disk.
   std::vector<InstructionCost> instructions;
 
-  // What the run was and how well it was measured. Stored in run.json, next to HPCToolkit's files. Unset for
+  // Describes the run and how well it was measured. Stored in run.json, next to HPCToolkit's files. Unset for
   // databases that HPCToolkit wrote.
   std::optional<RunSummary> run;
 

@@ -13,7 +13,7 @@
 
 namespace prof {
 
-// Which process makes which piece: each in turn makes `length` consecutive pieces.
+// Assigns pieces to processes: each in turn makes `length` consecutive pieces.
 struct Turns {
   size_t pieces = 0;
   size_t length = 1;

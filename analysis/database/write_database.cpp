@@ -134,7 +134,7 @@ std::vector<Summary> write_files(const Database& database, const fs::path& place
     return {};
   }
   finish_profiles(database, written, contexts, place);
-  // These may be left from an analysis that was interrupted later than this.
+  // An analysis that was interrupted later than this may have left these.
   for (const std::string_view table : {format::kLaunchFile, format::kInstructionFile})
     Folder(place).remove(std::string(table));
   write_launches(database, place);

@@ -272,7 +272,7 @@ void Folder::remove_abandoned(const std::string& name) const noexcept try {
     ::close(descriptor);
   }
 } catch (const std::exception&) {
-  // It belongs to another user, or it is gone.
+  // The entry belongs to another user, or it is gone.
 }
 
 void Folder::share_with_others() const noexcept {

@@ -19,7 +19,7 @@
 
 namespace prof {
 
-// Which users besides its own may read what prof writes. The umask does not widen it.
+// The users besides its own that may read what prof writes. The umask does not widen it.
 enum class SharedWith : uint8_t { Nobody, Group, World };
 
 // Applies to the whole process. Must be called before the first file is written. The default is Nobody.

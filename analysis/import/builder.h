@@ -19,7 +19,7 @@ namespace prof {
 // The entry points of stacks, as `prof export` writes them. These names are not functions.
 constexpr std::string_view kMainThread = "main thread", kOtherThread = "application thread";
 
-// What is known of the recorded run. Unknown values are unset.
+// Describes the recorded run. Unknown values are unset.
 struct ImportedRun {
   std::string command, host;
   std::optional<uint64_t> start_ns;  // since the epoch
@@ -32,7 +32,7 @@ struct ImportedRun {
   std::optional<std::vector<ContendedRecord>> contention;
 };
 
-// How a metric was sampled.
+// A metric and how it was sampled.
 struct ImportedMetric {
   std::string name;
   std::string unit;  // as Metric::unit

@@ -61,7 +61,7 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-// True if every stack has two numbers, as difffolded.pl writes them. If one has not, the second last number
+// True if every stack has two numbers, as difffolded.pl writes them. If one has not, a number before the last
 // is part of a name.
 bool has_two_values(std::string_view text) {
   bool any = false;

@@ -5,7 +5,7 @@
 
 namespace prof {
 
-// What is known of a file besides its contents.
+// Describes a file besides its contents.
 struct ImportSource {
   std::string name;             // for messages
   uint64_t written_ns = 0;      // since the epoch; 0 if unknown

@@ -26,7 +26,7 @@ constexpr double kLeastTransfersPerSecond = 1000;
 constexpr uint64_t kLeastTransferSamples = 4;
 
 // Adds the time that threads would save if each had the data for itself. They also wait for the data in
-// neighbouring code, whose samples lie elsewhere. Threads that could not be followed are assumed to lose the
+// nearby code, whose samples lie elsewhere. Threads that could not be followed are assumed to lose the
 // average of the others.
 void add_saving(const ContendedData& found, const Paces& paces, ContendedRecord& record) {
   double all_s = 0, known_s = 0;

@@ -46,7 +46,7 @@ void for_each_usable(const MeasuredThread& thread, Visit visit) {
   }
 }
 
-// How to interpret transfers depends on what the hardware can record at all.
+// Determines how to interpret transfers, which depends on what the hardware can record.
 struct Seen {
   std::set<std::pair<uint32_t, uint64_t>> lines;  // at which a thread was observed, rather than assumed to be
   bool tells_snoops = false;  // if false, loads from caches that cores share count as transfers

@@ -46,7 +46,7 @@ class MeasurementStore {
     return of_directories_;
   }  // in the order of the given directories
 
-  // Which parts an outline omits.
+  // The parts of a measurement that an outline omits.
   struct Contents {
     bool accesses = false;  // or counted writes
     bool lock_waits = false;

@@ -37,7 +37,7 @@ class Places {
   const PlaceTable& table() const { return table_; }
 
  private:
-  // What the frames of one measurement refer to.
+  // Resolves the frames of one measurement.
   struct OfMeasurement {
     std::vector<uint32_t> modules;                        // by module id in its frames
     std::unordered_map<uint64_t, std::string> task_of;    // names of what devices executed, by frame

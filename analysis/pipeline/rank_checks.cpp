@@ -15,7 +15,7 @@
 namespace prof {
 namespace {
 
-// Missing ranks of a larger launch are not listed; nobody could read the list.
+// Missing ranks of a larger launch are not reported, because the list would be unreadable.
 constexpr int32_t kMostRanks = 10'000'000;
 
 std::string variable(std::string_view lines, std::string_view name) {

@@ -10,7 +10,8 @@
 
 namespace prof {
 
-// What the launcher passed to a process (docs/formats.md, the environment). Empty or 0 if it passed nothing.
+// The values that the launcher passed to a process (docs/formats.md, the environment). Empty or 0 if it
+// passed none.
 struct LaunchOfProcess {
   std::string launch;   // PROF_LAUNCH, or the batch system's job
   std::string ranks;    // PROF_RANKS

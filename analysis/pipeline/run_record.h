@@ -45,8 +45,8 @@ struct RankRecord {
 // Returns the records of all ranks of a directory, sorted by rank.
 std::vector<RankRecord> read_rank_records(const std::filesystem::path& directory);
 
-// What the launchers of a directory's processes recorded. With many ranks each has its own file; all are read
-// once.
+// The records of the launchers of a directory's processes. With many ranks, each has its own file; all are
+// read once.
 struct DirectoryRecords {
   RunRecord run;
   std::vector<RankRecord> of_ranks;  // by rank

@@ -11,7 +11,7 @@
 
 namespace prof {
 
-// What was found in the measurements of a run. `contention` and `locks` are unset if they were not measured.
+// The findings in the measurements of a run. `contention` and `locks` are unset if they were not measured.
 struct RecordsOfRun {
   std::vector<DeviceUse> devices;
   std::optional<std::vector<ContendedRecord>> contention;

@@ -95,8 +95,8 @@ struct ContendedRecord {
   };
   std::vector<Side> sides;  // with most accesses first
 
-  // What was or could be done about the data in the running program, as a sentence. Empty if repair was not
-  // requested.
+  // States what was or could be done about the data in the running program, as a sentence. Empty if repair
+  // was not requested.
   std::string repair;
 
   // Not in run.json: the source of repair.json (analysis/pipeline/repairs.h).

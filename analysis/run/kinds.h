@@ -20,7 +20,7 @@ enum class EvidenceSource : uint8_t {
   Pages,               // writes were counted, page by page
 };
 
-// What to change in the source so that threads stop contending for data.
+// A change of the source that makes threads stop contending for data.
 enum class Remedy : uint8_t {
   None,            // nothing is known
   AlignObjects,    // separate objects share a line: give each whole lines
@@ -37,7 +37,7 @@ enum class ChangedPart : uint8_t {
   Elements,  // of an array: wrap each in a struct
 };
 
-// What a thread waits for, of other threads.
+// The object or event for which a thread waits.
 enum class WaitedFor : uint8_t {
   UnknownLock,
   Mutex,
@@ -52,20 +52,20 @@ enum class WaitedFor : uint8_t {
   ParallelRegion,  // the next one
 };
 
-// Why a lock was not moved to a line of its own.
+// The reason why a lock was not moved to a line of its own.
 enum class LockObstacle : uint8_t { Elided, Memory, Priority, Robust, Shared, Spin };
 
-// What was done with the allocations of a site.
+// The action taken for the allocations of a site.
 enum class SiteFate : uint8_t {
   Declined,
   Placed,
   Planned,  // placed by the plan that the run had from the start
 };
 
-// What was done with a falsely shared page.
+// The action taken for a falsely shared page.
 enum class PageFate : uint8_t { Shared, Isolated };
 
-// What was guaranteed for the program's data while pages were isolated.
+// The guarantee for the program's data while pages were isolated.
 enum class Guarantee : uint8_t {
   None,       // nothing was isolated
   Annotated,  // all of the program's code was annotated with its atomic operations

@@ -1,5 +1,5 @@
 #pragma once
-// Where threads waited for locks and for each other: "locks" in run.json.
+// Waits for locks and for other threads: "locks" in run.json.
 
 #include <cstdint>
 #include <string>

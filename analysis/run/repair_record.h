@@ -37,7 +37,7 @@ struct RepairsRecord {
   };
   std::vector<Site> sites;  // in the order of time
 
-  // What was done with a falsely shared page.
+  // A falsely shared page, and what was done about it.
   struct Page {
     PageFate kind = PageFate::Shared;
     hpcrun::WhyShared why = hpcrun::WhyShared::None;  // why it is not, or no longer, isolated

@@ -1,6 +1,6 @@
 #pragma once
-// What was run and how well it was measured: run.json of a database in typed form. Values that were not
-// recorded are unset, as in a database that another tool wrote.
+// Describes what was run and how well it was measured: run.json of a database in typed form. Values that were
+// not recorded are unset, as in a database that another tool wrote.
 
 #include <cstdint>
 #include <map>
@@ -25,7 +25,7 @@ struct StackQuality {
   uint64_t all() const { return complete + partial + broken; }
 };
 
-// How a metric was sampled.
+// The sampling of a metric.
 struct Sampling {
   std::string source;
   std::optional<double> requested_hz, delivered_hz;

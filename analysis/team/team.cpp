@@ -31,7 +31,7 @@ class Poll {
   Clock::time_point start_ = Clock::now();
 };
 
-// How long a network file system may show a complete file as incomplete.
+// The time for which a network file system may show a complete file as incomplete.
 constexpr auto kWholeWithin = 5s;
 
 constexpr char kInputs[] = "inputs", kWelcome[] = "welcome", kFailed[] = "failed", kDied[] = "died";
@@ -128,7 +128,7 @@ Team::~Team() {
   try {
     if (is_own_failure()) folder_->write(kFailed, std::to_string(rank()));
   } catch (const std::system_error&) {
-    // Then the others notice that the folder is gone, or that this process is.
+    // The others will notice that the folder is gone, or that this process is.
   }
   if (is_first()) folder_->remove_all();
 }
@@ -222,7 +222,7 @@ void Team::be_welcome() {
     try {
       folder_->write(hello_of(rank()), hello);
     } catch (const std::system_error&) {
-      // It was removed in the meantime.
+      // The folder was removed in the meantime.
     }
   }
 }
@@ -328,7 +328,7 @@ void Team::require_life(int other) {
     try {
       folder_->write(kDied, std::to_string(other));
     } catch (const std::system_error&) {
-      // Then the others find out themselves.
+      // The others will find out themselves.
     }
   }
   if (!dead) return;

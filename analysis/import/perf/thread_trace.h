@@ -1,5 +1,5 @@
 #pragma once
-// What a thread ran over time according to its samples: a trace, with gaps if nothing is known.
+// Traces a thread by its samples; the trace has gaps if nothing is known.
 
 #include <cstdint>
 #include <vector>
