@@ -35,7 +35,7 @@ struct ProcessData {
   std::vector<MemoryRegion> regions;
 };
 
-// True if any of the processes looked for contention.
+// True if contention was measured in any of the processes.
 bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements);
 
 // True if accesses were recorded or writes were counted.

@@ -18,8 +18,8 @@ class InstructionSums {
            const std::vector<PlaceId>& place_of);
   void add(const InstructionSums& other);
 
-  // Serialize the sums for another process, and add those that another one sent. `places` and `metrics` are
-  // the numbers of valid ones.
+  // Serialize the sums for another process, and add those that another one sent. `places`, `metrics`: how
+  // many of each there are.
   void give(Packer& out) const;
   void take(Unpacker& in, size_t places, size_t metrics);
 

@@ -7,7 +7,7 @@
 
 namespace prof {
 
-// Marks files as `copied` if they exist here, are text of a size that somebody may have written (not
+// Marks files as `copied` if they exist here, are text of a size that may have been written by hand (not
 // megabytes of generated code), and have one absolute path. Removes "." and ".." from such paths.
 void mark_sources(std::vector<SourceFile>& files);
 
