@@ -17,7 +17,7 @@ struct MeasuredFile {
 };
 
 // Returns the file if it is a regular one of at most `most_bytes` that this user and all `users` may read.
-// Root checks with each user's rights in the kernel. Other users check the permission bits of the file and
+// Root has the kernel check with each user's rights. Other users check the permission bits of the file and
 // the directories above it; files that only a group may read are excluded.
 std::optional<MeasuredFile> read_measured_file(const std::filesystem::path& path,
                                                const std::vector<uid_t>& users, uint64_t most_bytes);

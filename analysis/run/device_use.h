@@ -18,11 +18,11 @@ struct DeviceUse {
   std::string name, uuid, api, driver;
   double program_s = 0;    // its process's own time (analysis/pipeline/run_times.h); 0 if unknown
   double window_s = 0;     // since its first use, without pauses; 0 if unknown
-  double busy_s = 0;       // a task of this process was active
-  double kernels_s = 0;    // a kernel was active
-  double copies_s = 0;     // a copy or fill was active
-  double overlap_s = 0;    // a task was active, and no thread of the process waited for the device
-  double cpu_waits_s = 0;  // a thread of the process waited for the device
+  double busy_s = 0;       // in which a task of this process was active
+  double kernels_s = 0;    // in which a kernel was active
+  double copies_s = 0;     // in which a copy or fill was active
+  double overlap_s = 0;    // in which a task was active, and no thread of the process waited for the device
+  double cpu_waits_s = 0;  // in which a thread of the process waited for the device
   double paused_s = 0;     // since its first use, but not in window_s: measuring was paused
   double occupied_s = 0;   // busy, or another process had work for it
   double under_way_s = 0;  // at the end: it is only known that a task had not completed

@@ -47,7 +47,7 @@ struct RepairsRecord {
     double share = 0;    // of CPU time, at falsely shared lines, before isolation
   };
   std::vector<Page> pages;  // in the order of time
-  // Of threads that were converted to processes for isolation:
+  // Conversions of threads to processes, for isolation:
   uint64_t conversions = 0;
   double conversion_s = 0;  // all together
   double longest_conversion_s = 0;

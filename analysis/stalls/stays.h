@@ -29,7 +29,7 @@ void for_each_interval(const TraceSource& trace, const Visit& visit) {
   }
 }
 
-// Identifies the contexts that are waits. A wait is identified by its outermost context.
+// Records which contexts are waits. A wait is identified by its outermost context.
 struct WaitsOfContexts {
   std::vector<bool> in_barrier;
   std::vector<uint32_t> blocking_call;  // kNone if in none, or in a barrier

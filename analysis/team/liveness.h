@@ -22,7 +22,7 @@ struct Member {
   std::string program = {};     // Team::Place::program
 
   static Member self();
-  // True if the process runs on this machine and has ended.
+  // True if the process ran on this machine and has ended.
   bool has_ended() const;
   bool is_here() const;  // as seen by this process
 };
