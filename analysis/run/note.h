@@ -1,5 +1,6 @@
 #pragma once
-// What worked less well than it can on another machine or with other permissions, and what it is about.
+// Notes on a run: what worked less well than on another machine or with other permissions, and what each
+// concerns.
 
 #include <string>
 #include <string_view>
@@ -16,11 +17,10 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-// What a note is about of which that is not recorded: files and databases of older versions have sentences
-// alone.
+// Returns the kind of a sentence from a file or database of an older version, which did not record kinds.
 hpcrun::NoteKind note_kind_by_words(std::string_view text);
 
-// Of the kind, or of all kinds.
+// Return the texts of all notes, and of those of one kind.
 std::vector<std::string> sentences(const std::vector<Note>& notes);
 std::vector<std::string> sentences(const std::vector<Note>& notes, hpcrun::NoteKind kind);
 

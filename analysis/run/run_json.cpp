@@ -144,7 +144,7 @@ RepairsRecord repairs_in(const Json& json) {
   return record;
 }
 
-// Databases of older versions have their sentences alone.
+// Databases of older versions have sentences without a kind.
 std::vector<Note> notes_in(const Json& json) {
   std::vector<Note> notes;
   const Json& known = member(json, "notes");
