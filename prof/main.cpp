@@ -1,4 +1,4 @@
-// The `prof` command: standard streams, failures, exit status. The subcommands are one file each.
+// The `prof` command: standard streams, failures and the exit status. Each subcommand has a file of its own.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,8 +26,9 @@ using namespace prof;
 
 namespace {
 
-// A file of ours must not get the number of a standard stream that is closed. What is put there fails as the
-// closed one would, and is closed again in the measured program.
+// Opens a placeholder for each standard stream that is closed; otherwise one of prof's own files would get
+// its number. Reading or writing the placeholder fails as on the closed stream, and it is closed again in the
+// measured program.
 void fill_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) >= 0) continue;
@@ -36,7 +37,7 @@ void fill_standard_streams() {
   }
 }
 
-// What is still buffered: an answer that did not arrive is a failure.
+// Flushes standard output, and returns the exit status: output that could not be written is a failure.
 int finish_output(int status) {
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::cout) return status;
@@ -59,7 +60,7 @@ int main(int argc, char** argv) {
     for (const std::string& word : completed) words.push_back(word.c_str());
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& answer) {
-    app.exit(answer);  // prints the help or version that was asked for
+    app.exit(answer);  // prints the help or version that was requested
   } catch (const CLI::ParseError& error) {
     if (argc < 2) {
       std::fputs(help_text(describe(app)).c_str(), stderr);
@@ -68,7 +69,7 @@ int main(int argc, char** argv) {
     say_line(words_for_misuse(app, error));
     return kOwnFailure;
   } catch (const CommandError& error) {
-    if (*error.what()) say_line(error.what());  // else another rank says it
+    if (*error.what()) say_line(error.what());  // otherwise another rank prints it
     return error.status();
   } catch (const std::exception& error) {
     say_line(error.what());

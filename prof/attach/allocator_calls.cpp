@@ -42,7 +42,8 @@ bool AllocatorCalls::is_function(uint64_t address) const {
                              [=](const CodeRange& function) { return function.contains(address); });
 }
 
-// Functions of other modules are called by way of a stub: `jmp *slot(%rip)`, after endbr64 or with a prefix.
+// True if the target is one of the functions, or a stub through which functions of other modules are called:
+// `jmp *slot(%rip)`, after endbr64 or with a prefix.
 bool AllocatorCalls::leads_to_function(int pid, uint64_t target) const {
   if (is_function(target)) return true;
   std::array<unsigned char, 16> code{};
@@ -57,7 +58,7 @@ bool AllocatorCalls::leads_to_function(int pid, uint64_t target) const {
 }
 
 bool AllocatorCalls::calls_function(int pid, uint64_t return_address) const {
-  constexpr size_t kCallBytes = 6;  // of the longer instruction below
+  constexpr size_t kCallBytes = 6;  // of the longest instruction below
   std::array<unsigned char, kCallBytes> code{};
   if (!read_from(pid, return_address - kCallBytes, code)) return false;
   if (code[1] == 0xe8 && leads_to_function(pid, displaced(return_address, &code[2]))) return true;

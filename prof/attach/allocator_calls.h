@@ -1,8 +1,8 @@
 #pragma once
-// Whether a stopped thread is within the allocator of a program that brings its own in its executable. Its
-// code lies among the program's, which a busy thread never leaves: so its functions are known by their names,
-// and a thread is within one of them if its instruction is, or if its stack has the return address of a call
-// to one. The latter also finds functions that were jumped to from there.
+// Finds out whether a stopped thread is inside the allocator of a program whose executable contains one. That
+// allocator's code lies among the program's own, which a busy thread never leaves. Therefore its functions
+// are found by name. A thread is inside one if its instruction is, or if its stack holds the return address
+// of a call to one. The return address also finds functions that were reached by a jump from there.
 
 #include <cstdint>
 #include <span>
@@ -22,7 +22,7 @@ class AllocatorCalls {
   // True if a function of that name, as in symbol tables, allocates or releases memory.
   static bool is_allocator(std::string_view name);
 
-  // Addresses in the process: of the allocator's functions, and of all code that may call them.
+  // Add addresses in the process: the allocator's functions, and all code that may call them.
   void add_function(CodeRange function) { functions_.push_back(function); }
   void add_code(CodeRange code) { code_.push_back(code); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `prof attach` needs to know of an ELF file that a process has mapped.
+// What `prof attach` reads from an ELF file that a process has mapped.
 
 #include <cstdint>
 #include <functional>
@@ -11,22 +11,22 @@ namespace prof {
 
 class ElfFile {
  public:
-  // Invalid where the file cannot be read or is no ELF file.
+  // Invalid if the file cannot be read or is not an ELF file.
   explicit ElfFile(const std::string& path);
 
   bool is_valid() const { return !bytes_.empty(); }
   bool is_64bit_x86() const;
   bool has_section(std::string_view name) const;
 
-  // The link-time address of a function that the file defines for others; 0 where it defines none.
+  // Returns the link-time address of a function that the file exports, or 0 if it does not export it.
   uint64_t function(std::string_view name) const;
 
-  // Calls use(name, link-time address, bytes) with each function of its tables of symbols.
+  // Calls use(name, link-time address, bytes) for each function in the file's symbol tables.
   void for_each_function(const std::function<void(std::string_view, uint64_t, uint64_t)>& use) const;
 
   bool is_position_independent() const;
 
-  // The link-time address at which executable code has these bytes first; 0 where it has not.
+  // Returns the lowest link-time address at which executable code has these bytes, or 0.
   uint64_t find_code(std::string_view wanted) const;
 
  private:

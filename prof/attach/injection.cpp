@@ -19,8 +19,8 @@
 #include "prof/attach/tracee.h"
 #include "prof/base/message.h"
 
-// What runs in the process: position-independent, and sure of nothing but the request it is given. The
-// offsets are those of Request.
+// Runs in the process. It is position-independent, and relies on nothing but the request that is passed to
+// it. The offsets are those of Request.
 asm(R"(
 .pushsection .rodata
 .globl prof_injected_begin, prof_injected_return, prof_injected_end
@@ -112,7 +112,7 @@ struct Request {
   uint64_t text = 0;
   int64_t result = 0;
   uint32_t state = 0;
-  uint32_t goes_on = 0;  // 1: the stopped thread does
+  uint32_t goes_on = 0;  // 1: the stopped thread may continue
   uint32_t tid = 0;
   uint32_t unused_too = 0;
   char error[512] = {};
@@ -124,25 +124,26 @@ static_assert(offsetof(Request, library) == 24 && offsetof(Request, result) == 4
               offsetof(Request, tid) == 64 && offsetof(Request, error) == 72);
 constexpr uint32_t kFailed = 2;  // 1: done
 
-// The memory in the process: code, request with its texts, the stopped thread's stack, the created one's.
+// The memory in the process holds the code, the request with its texts, the stopped thread's stack, and the
+// created thread's stack.
 constexpr uint64_t kCodeBytes = 4096;
 constexpr uint64_t kRequestBytes = 64 * 1024;
 constexpr uint64_t kCallStackBytes = 64 * 1024;
 constexpr uint64_t kThreadStackBytes = 1024 * 1024;
 constexpr uint64_t kMemoryBytes = kCodeBytes + kRequestBytes + kCallStackBytes + kThreadStackBytes;
 
-// Threads pass through places where they may hold a lock; some moment finds one elsewhere.
+// Threads pass through code in which they may hold a lock. Sooner or later one is found elsewhere.
 constexpr std::chrono::seconds kPlaceTimeout{20};
-// For so long a program with an allocator in its executable is met elsewhere, mostly in a call that waits;
-// one that only computes never is.
+// How long all code of an executable with an allocator is avoided. Its threads are usually found elsewhere by
+// then, mostly in a call that waits. A thread that only computes never leaves that code.
 constexpr std::chrono::milliseconds kAvoidsOwnCode{200};
 constexpr std::chrono::seconds kResultTimeout{60};
-// In the kernel it may be held up, again and again, by what goes on elsewhere on the machine, and comes back
-// in the end.
+// In the kernel the created thread may be delayed repeatedly by other load on the machine; it returns
+// eventually.
 constexpr std::chrono::seconds kKernelTimeout{600};
 constexpr std::chrono::seconds kPatience{5};
 
-// prof must not be interrupted while a thread is not itself.
+// Blocks signals, because prof must not be interrupted while a thread runs code of prof's.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -181,7 +182,7 @@ bool exists(int pid, uint32_t tid) {
   return std::ifstream(fmt::format("/proc/{}/task/{}/stat", pid, tid)).good();
 }
 
-// Where the kernel holds a thread that no signal wakes, or nothing.
+// Returns the kernel function in which a thread waits that no signal wakes, or an empty string.
 std::string held_in_kernel(int pid, uint32_t tid) {
   const std::string thread = fmt::format("/proc/{}/task/{}", pid, tid);
   std::ifstream stat(thread + "/stat");
@@ -212,7 +213,7 @@ Injection::~Injection() {
       thread->system_call(target_.system_call, SYS_munmap, {memory_, kMemoryBytes});
       return;
     } catch (const CommandError&) {
-      return;  // it ended, or may not be traced any more
+      return;  // it ended, or may no longer be traced
     }
   }
 }
@@ -228,7 +229,7 @@ long Injection::call(const std::filesystem::path& library, const std::string& fu
   request.dlopen = target_.dlopen;
   request.dlsym = target_.dlsym;
   request.dlerror = target_.dlerror;
-  // Relative to the request until its place is known.
+  // The offset from the request until the request's address is known.
   request.library = sizeof(Request);
   request.function = request.library + path.size() + 1;
   request.text = request.function + function.size() + 1;
@@ -313,7 +314,7 @@ long Injection::wait_for_result() {
           target_.pid, held);
     told = told || !held.empty();
     if (now - last_held > kResultTimeout || now - begin > kKernelTimeout) {
-      memory_ = 0;  // the thread may come back to it
+      memory_ = 0;  // the thread may return to it
       fail(kOwnFailure,
            "the thread that loads the runtime in process {} is held up, probably by a thread that holds the "
            "loader's lock",

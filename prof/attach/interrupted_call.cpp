@@ -20,8 +20,8 @@ namespace prof {
 
 namespace {
 
-// Calls in which threads wait for things outside of the process: who waits there holds no lock of malloc's or
-// of the loader's.
+// Calls in which threads wait for something outside the process. A thread that waits there holds no lock of
+// malloc or the loader.
 constexpr long kWaits[] = {
     SYS_read,
     SYS_write,
@@ -55,11 +55,12 @@ constexpr long kWaits[] = {
     SYS_epoll_pwait2,
     SYS_io_getevents,
     SYS_sched_yield,
-    // A wait of those with a timeout, after a stop or a signal that the program ignores.
+    // A wait with a timeout, after a stop or after a signal that the program ignores.
     SYS_restart_syscall,
 };
 
-// Of these the ones that return EINTR when their thread is stopped (signal(7)), having done nothing.
+// The calls among them that return EINTR when their thread is stopped (signal(7)), without having done
+// anything.
 constexpr long kRepeatable[] = {
     SYS_read,         SYS_write,        SYS_readv,    SYS_writev,          SYS_accept,     SYS_accept4,
     SYS_recvfrom,     SYS_recvmsg,      SYS_recvmmsg, SYS_sendto,          SYS_sendmsg,    SYS_semop,
@@ -72,7 +73,8 @@ bool contains(const long (&calls)[n], long call) {
   return std::find(std::begin(calls), std::end(calls), call) != std::end(calls);
 }
 
-// Waits for condition variables, semaphores and ends of threads; locks wait by FUTEX_WAIT.
+// True if the thread waits for a condition variable, a semaphore or the end of a thread. Locks wait with
+// FUTEX_WAIT.
 bool is_wait_for_others(const user_regs_struct& registers) {
   constexpr uint64_t kOperation = 0x7f;
   constexpr uint64_t kWaitBitset = 9;
@@ -87,8 +89,9 @@ uint64_t status_mask(int tid, std::string_view field) {
   return 0;
 }
 
-// A call that was stopped before goes on as restart_syscall(2), which has no meaning any more after a signal
-// return. Returns what it was, as the code at the instruction `syscall` has it: `mov $number,%eax` before it.
+// Returns the call that continues as restart_syscall(2) because it was stopped before. That number has no
+// meaning after a signal return. The code before the instruction `syscall` has the call's own number: `mov
+// $number,%eax`.
 std::optional<long> restarted_call(int tid, uint64_t instruction) {
   constexpr size_t kMoveBytes = 5;
   std::array<unsigned char, kMoveBytes> move{};
@@ -101,8 +104,8 @@ std::optional<long> restarted_call(int tid, uint64_t instruction) {
   return contains(kWaits, number) || number == SYS_futex ? std::optional<long>(number) : std::nullopt;
 }
 
-// True if one of our events or timers raised the signal: it has the mark of hpcrun/sample/handler.h, or is
-// one of perf's, which no system call is to return early for either.
+// True if one of our events or timers raised the signal. It has the mark of hpcrun/sample/handler.h, or it is
+// one of perf's. Neither may make a system call return early.
 bool is_sample(const siginfo_t& info) {
   constexpr int kTrapPerf = 6;
   constexpr uint64_t kCookie = 0x70726f66;
@@ -110,10 +113,10 @@ bool is_sample(const siginfo_t& info) {
   return info.si_code == SI_TIMER && reinterpret_cast<uintptr_t>(info.si_value.sival_ptr) >> 32 == kCookie;
 }
 
-// What waits for a stopped thread that does not block it.
+// The pending signals that a stopped thread does not block.
 struct WaitingSignals {
-  bool samples = false;  // of ours
-  bool others = false;   // of the program's
+  bool samples = false;  // prof's
+  bool others = false;   // the program's
 };
 
 WaitingSignals waiting_signals(int tid, uint64_t blocked) {
@@ -128,7 +131,7 @@ WaitingSignals waiting_signals(int tid, uint64_t blocked) {
     (is_sample(info) ? found.samples : found.others) = true;
     left &= ~bit;
   }
-  found.others |= left != 0;  // the kernel had no room for what came with it
+  found.others |= left != 0;  // the kernel had no room for the signal's data
   return found;
 }
 

@@ -11,8 +11,8 @@ namespace prof {
 
 namespace {
 
-// As Linux lays out a 64-bit signal frame (arch/x86/include/asm/sigframe.h). The C library's ucontext_t has
-// the kernel's fields first, and its mask at the same offset.
+// A 64-bit signal frame as Linux lays it out (arch/x86/include/asm/sigframe.h). The C library's ucontext_t
+// begins with the kernel's fields, and has its mask at the same offset.
 struct Frame {
   uint64_t return_to;
   ucontext_t context;
@@ -23,7 +23,7 @@ constexpr uint64_t kRedZone = 128;
 constexpr uint64_t kVectorAlignment = 64;
 constexpr uint64_t kHasExtendedState = 1;    // UC_FP_XSTATE
 constexpr uint64_t kHasStackSegment = 6;     // UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS
-constexpr int kNoStackMode = 0x7777;         // which the kernel ignores: the alternate stack stays
+constexpr int kNoStackMode = 0x7777;         // ignored by the kernel: the alternate stack stays
 constexpr uint32_t kBeginMark = 0x46505853;  // FP_XSTATE_MAGIC1
 constexpr uint32_t kEndMark = 0x46505845;    // FP_XSTATE_MAGIC2
 
@@ -45,8 +45,8 @@ void note_own_layout(int, siginfo_t*, void* raw) {
   if (state) std::memcpy(&own_software_bytes, state + kSoftwareBytesAt, sizeof own_software_bytes);
 }
 
-// Returns how the kernel lays out vector registers in the frames of this machine, found in a frame of prof's
-// own.
+// Returns how the kernel lays out vector registers in signal frames on this machine. The layout is read from
+// a frame of prof's own.
 const SoftwareBytes& frame_layout() {
   static const bool found = [] {
     struct sigaction action {};

@@ -57,7 +57,7 @@ std::vector<std::string> read_command(int pid) {
   return command;
 }
 
-// Who and what it is, as far as /proc tells anyone.
+// Checks owner, state and kind of the process, as far as /proc shows them.
 void refuse_by_status(int pid) {
   if (kill(pid, 0) != 0 && errno == ESRCH) fail(kOwnFailure, "there is no process {}", pid);
   const std::string state = status_field(pid, "State");
@@ -118,7 +118,7 @@ std::map<std::string, Module> modules_of(int pid) {
   return modules;
 }
 
-// An allocator in the executable itself, in code that a busy thread may never leave.
+// Notes an allocator in the executable itself, in code that a busy thread may never leave.
 void note_own_allocator(TargetProcess& target, const ElfFile& program, const Module& module) {
   target.own_allocator.push_back(module.range);
   const uint64_t bias = program.is_position_independent() ? module.bias : 0;
@@ -136,7 +136,7 @@ bool has_libc(const std::map<std::string, Module>& modules) {
   return std::ranges::any_of(modules, [](const auto& module) { return is_named(module.first, "libc.so.6"); });
 }
 
-// As `app & prof attach $!` has it, the loader may still be at work.
+// Returns the loaded modules. After `app & prof attach $!` the loader may still be at work.
 std::map<std::string, Module> loaded_modules(int pid, bool has_loader) {
   constexpr int kMostTurns = 100;
   constexpr std::chrono::milliseconds kTurn{10};
@@ -148,7 +148,7 @@ std::map<std::string, Module> loaded_modules(int pid, bool has_loader) {
   return modules;
 }
 
-// Position-independent, so its first segment's link-time address is 0.
+// The library is position-independent, so its first segment's link-time address is 0.
 void find_functions(TargetProcess& target, const std::string& path, uint64_t bias) {
   const ElfFile libc(fmt::format("/proc/{}/root{}", target.pid, path));
   const auto address_of = [&](const char* name) {

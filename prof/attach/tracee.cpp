@@ -25,7 +25,7 @@ namespace prof {
 
 namespace {
 
-// A running thread stops as its next interrupt comes, a waiting one at once.
+// A running thread stops at its next interrupt, a waiting one at once.
 constexpr std::chrono::milliseconds kStopTimeout{500};
 constexpr int kSystemCallStop = SIGTRAP | 0x80;  // PTRACE_O_TRACESYSGOOD
 
@@ -64,10 +64,10 @@ std::optional<Tracee> Tracee::stop_if_repeatable(int tid) {
       return std::nullopt;
     }
     if (stopped == tid && status >> 16 == PTRACE_EVENT_STOP) return tracee;
-    // A signal on its way is the program's.
+    // Any other signal is the program's.
     if (stopped == tid) ptrace(PTRACE_CONT, tid, nullptr, WSTOPSIG(status));
-    // A thread that does not stop (in a vfork) would be held up here: it has to be waited for, and stops once
-    // it can.
+    // A thread that does not stop (in a vfork) would stay stopped here later. It has to be waited for, and
+    // stops once it can.
     if (std::chrono::steady_clock::now() > end && stopped == 0) {
       tracee.lost_ = waitpid(tid, &status, __WALL) < 0 || !WIFSTOPPED(status);
       return std::nullopt;
@@ -90,7 +90,7 @@ Tracee::~Tracee() {
   if (saved_) {
     restore();
   } else {
-    // Stopped, and nothing was done: only the interrupted call is looked after.
+    // The thread was stopped, but ran nothing: only its interrupted call needs restoring.
     interrupted_ = registers();
     ptrace(PTRACE_GETSIGMASK, tid_, sizeof mask_, &mask_);
     set_registers(going_on());
@@ -117,7 +117,7 @@ bool Tracee::is_at_safe_place(const TargetProcess& target, OwnCode own_code) con
   if (!in_call && std::ranges::any_of(target.delicate_code, is_in)) return false;
   const bool is_in_own_allocator = !in_call && std::ranges::any_of(target.own_allocator, is_in);
   if (is_in_own_allocator && own_code == OwnCode::Avoided) return false;
-  // A signal handler may have interrupted what holds a lock: it would return through these words.
+  // A signal handler may have interrupted code that holds a lock. It would return through these words.
   constexpr size_t kWords = 8192;
   std::array<uint64_t, kWords> stack{};
   const iovec local{stack.data(), sizeof stack};
@@ -153,7 +153,7 @@ bool Tracee::prepare(const TargetProcess& target) {
   return process_vm_writev(tid_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(frame.bytes.size());
 }
 
-// Signals are blocked only when the thread is where it comes back from by itself, with its own mask.
+// Signals stay blocked only while the thread can return by itself, with its own mask.
 void Tracee::start_at(user_regs_struct& registers) {
   set_registers(registers);
   if (saved_) return;
@@ -163,7 +163,7 @@ void Tracee::start_at(user_regs_struct& registers) {
 }
 
 void Tracee::restore() {
-  // Into a stop from which the kernel restarts what it had interrupted.
+  // Brings the thread into a stop from which the kernel restarts the call that was interrupted.
   const bool moved = registers().rip != interrupted_.rip || registers().rsp != interrupted_.rsp;
   if (moved) {
     int status = 0;
@@ -177,7 +177,7 @@ void Tracee::restore() {
       if (status >> 16 != PTRACE_EVENT_STOP) ptrace(PTRACE_CONT, tid_, nullptr, nullptr);
     } while (status >> 16 != PTRACE_EVENT_STOP);
   }
-  // The general registers last: until then the thread is where it comes back from by itself.
+  // The general registers are set last: until then the thread can return by itself.
   iovec area{vector_registers_.data(), vector_registers_.size()};
   ptrace(PTRACE_SETREGSET, tid_, NT_X86_XSTATE, &area);
   const user_regs_struct back = going_on();
@@ -218,7 +218,7 @@ long Tracee::system_call(uint64_t instruction, long number, std::initializer_lis
   call.orig_rax = ~uint64_t{0};
   set_arguments(call, arguments, true);
   start_at(call);
-  resume_until_system_call();  // its beginning
+  resume_until_system_call();  // its start
   resume_until_system_call();  // its end
   return static_cast<long>(registers().rax);
 }
@@ -240,7 +240,7 @@ uint64_t Tracee::call(uint64_t function, std::initializer_list<uint64_t> argumen
   for (;;) {
     resume_until_system_call();
     const user_regs_struct now = registers();
-    // The call of ours keeps the function's result in a register that it does not use.
+    // Our call keeps the function's result in a register that it does not use itself.
     const bool is_back = now.rip > back && now.rip <= back + 16;
     resume_until_system_call();
     if (is_back) return now.rbx;

@@ -1,14 +1,14 @@
 #pragma once
-// One thread of another process, stopped for a moment (ptrace(2)) to run a little of ours. Its other threads
-// run on.
+// One thread of another process, stopped for a moment with ptrace(2) to run some code of prof's. The
+// process's other threads run on.
 //
-// prof may be killed at any time: what a thread is made to run ends in a signal return to what it was about
-// (return_frame.h), so that it comes back without prof.
+// prof may be killed at any time. Whatever the thread is made to run ends in a signal return to its own code
+// (return_frame.h), so the thread continues without prof.
 //
 // The thread does not notice: its registers, vector registers, signal mask and the system call in which it
-// waits are what they were. A call that the kernel only restarts where nobody stops the thread (epoll_wait
-// and similar, which return EINTR) is made anew, and so is any that a sample would end as the thread goes on;
-// one with a timeout then waits for the whole of it again.
+// waits stay the same. A call that the kernel restarts only if its thread was not stopped (epoll_wait and
+// similar, which return EINTR) is made again. So is any call that a sample would interrupt as the thread
+// continues. A call with a timeout then waits for the whole timeout again.
 
 #include <sys/types.h>
 #include <sys/user.h>
@@ -24,31 +24,31 @@ namespace prof {
 
 class Tracee {
  public:
-  // Stops the thread. Nothing where it ended, did not stop soon, or is in a system call that it might return
-  // from otherwise than without us; throws CommandError where the kernel forbids it.
+  // Stops the thread. Returns nothing if the thread ended, did not stop soon, or is in a system call that
+  // could return a different result because of the stop. Throws CommandError if the kernel forbids it.
   static std::optional<Tracee> stop_if_repeatable(int tid);
   Tracee(Tracee&& other) noexcept;
   Tracee& operator=(Tracee&&) = delete;
-  // The thread goes on.
+  // Lets the thread continue.
   ~Tracee();
 
-  // Whether code of a program that has an allocator in its executable is avoided as a whole, as that of
-  // libraries with one, or only as far as calls of the allocator are found.
+  // Whether all code of an executable that contains an allocator is avoided, as code of allocator libraries
+  // is (Avoided), or only calls of the allocator that are found (Examined).
   enum class OwnCode : uint8_t { Avoided, Examined };
 
-  // False while it may hold a lock of the C library, the loader or an allocator.
+  // Returns false if the thread may hold a lock of the C library, the loader or an allocator.
   bool is_at_safe_place(const TargetProcess& target, OwnCode own_code) const;
 
-  // Prepares the thread to run what the functions below give it. False if its stack has no room for that, or
-  // if it could not go back without prof to the call that it waits in.
+  // Prepares the thread to run code of prof's by the functions below. Returns false if its stack has no room
+  // for that, or if it could not return without prof to the call in which it waits.
   bool prepare(const TargetProcess& target);
 
-  // Makes a system call by an instruction `syscall` that a `ret` follows. Returns its result, or a negated
-  // errno.
+  // Makes a system call with an instruction `syscall` that is followed by `ret`. Returns its result, or a
+  // negated errno.
   long system_call(uint64_t instruction, long number, std::initializer_list<uint64_t> arguments);
 
-  // Calls a function on a stack that ends at `stack`. It returns to `back`, where its result is put into rbx,
-  // a system call is made, and the thread returns by the frame at r12. Returns the result.
+  // Calls a function on a stack that ends at `stack`. The function returns to `back`. The code there puts the
+  // result into rbx, makes a system call, and returns by the frame at r12. Returns the result.
   uint64_t call(uint64_t function, std::initializer_list<uint64_t> arguments, uint64_t stack, uint64_t back);
 
  private:
@@ -62,9 +62,9 @@ class Tracee {
 
   int tid_ = 0;
   bool saved_ = false;
-  bool lost_ = false;  // it ended
+  bool lost_ = false;  // the thread ended
   user_regs_struct interrupted_{};
-  uint64_t frame_ = 0;  // leads back without prof
+  uint64_t frame_ = 0;  // returns to the thread's own code without prof
   std::vector<char> vector_registers_;
   uint64_t mask_ = 0;
 };

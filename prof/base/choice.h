@@ -1,6 +1,6 @@
 #pragma once
-// Options that take one of a few names, or a number in a range. CLI11's own validators print the numbers
-// behind the names, and let nan pass.
+// Options that take one of a few names, or a number in a range. CLI11's own validators append numbers to the
+// names, and accept nan.
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@
 
 namespace prof {
 
-// Turns a name into the number of its enum value; any other text is an error that names the one that was
-// meant, or lists them all. Its
-// description, "one|other", is what help texts and completion show (prof/command_line/description.cpp).
+// Converts a name to its enum value. Any other text is an error that suggests the nearest name, or lists them
+// all. The validator's description, "one|other", appears in help texts and completion
+// (prof/command_line/description.cpp).
 template <typename Enum>
 CLI::Validator choice(const std::map<std::string, Enum>& names) {
   auto look_up = [&names](std::string& text) -> std::string {
@@ -40,12 +40,12 @@ CLI::Validator choice(const std::map<std::string, Enum>& names) {
   return CLI::Validator(look_up, description);
 }
 
-// A number from low to high.
+// Accepts a number from low to high.
 template <typename Number>
 CLI::Validator within(Number low, Number high) {
   auto check = [low, high](std::string& text) -> std::string {
     Number value{};
-    // So that what is not a number (nan) is outside as well.
+    // Written so that nan is out of range, too.
     if (CLI::detail::lexical_cast(text, value) && value >= low && value <= high) return {};
     return fmt::format("'{}' is not a number from {} to {}", text, low, high);
   };

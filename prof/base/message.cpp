@@ -9,7 +9,7 @@ namespace prof {
 
 namespace {
 bool quiet = false;
-std::string speaker;  // with ": " behind it, or empty
+std::string speaker;  // followed by ": ", or empty
 }  // namespace
 
 namespace {
@@ -21,7 +21,7 @@ uint32_t code_point(std::string_view sequence) {
   return code;
 }
 
-// C0 and C1 controls, which terminals execute, and the characters that reorder the text around them.
+// True for C0 and C1 controls, which terminals execute, and for characters that reorder the text around them.
 bool is_control(uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x061C || code == 0x200E ||
          code == 0x200F || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);

@@ -1,5 +1,5 @@
 #pragma once
-// The one way in which `prof` speaks to its user: lines on standard error that begin with "prof: ".
+// Messages of `prof` to its user: lines on standard error that begin with "prof: ". Nothing else prints them.
 
 #include <fmt/format.h>
 
@@ -10,13 +10,13 @@
 
 namespace prof {
 
-// What `prof` itself could not do (as env, nice and timeout have it); a measured program has its own
-// statuses.
+// Exit statuses for failures of `prof` itself, as env, nice and timeout use them. A measured program has
+// statuses of its own.
 constexpr int kOwnFailure = 125;
 constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 
-// Ends the command with one line, or none where another process says it, and an exit status.
+// Ends the command with an exit status and one line, or no line if another process prints it.
 class CommandError : public std::runtime_error {
  public:
   CommandError(int status, const std::string& line) : std::runtime_error(line), status_(status) {}
@@ -31,25 +31,25 @@ template <typename... Args>
   throw CommandError(status, fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Names come from files that anyone may have written. Control characters, those that reorder text (bidi), and
-// what is not UTF-8 are shown as \x1b and \u202e, so that none reaches a terminal; line ends and tabs as
-// blanks.
+// Returns the text in printable form. Names come from files that anyone may have written. Control characters,
+// characters that reorder text (bidi), and bytes that are not UTF-8 become \x1b and \u202e, so that none
+// reaches a terminal. Newlines and tabs become blanks.
 std::string printable(std::string_view text);
-// The same, but line ends and tabs stay.
+// The same, but newlines and tabs stay.
 std::string printable_lines(std::string_view text);
 
-// Says it, made printable, behind "prof: ". Standard error may be closed or full: that changes nothing.
+// Prints the line, made printable, after "prof: ". A closed or full standard error is ignored.
 void say_line(std::string_view line);
 
-// Warnings and remarks, which --quiet leaves out; what failed is said by say_line() in any case.
+// Prints a warning or remark, which --quiet omits. Failures use say_line(), which prints in any case.
 void remark_line(std::string_view line);
 void set_quiet(bool quiet);
 bool is_quiet();
 
-// The same as say_line() without the prefix: for a result such as a path.
+// Prints like say_line(), but without the prefix: for a result such as a path.
 void show_line(std::string_view line);
 
-// Who speaks, where many `prof`s write to one terminal: "rank 7" stands behind "prof: " from then on.
+// Names the speaker if many `prof`s write to one terminal: "rank 7" follows "prof: " from then on.
 void speak_as(std::string_view speaker);
 
 template <typename... Args>

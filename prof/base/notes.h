@@ -1,6 +1,6 @@
 #pragma once
-// Lines for the user that are collected where nothing is printed, so that code which decides stays free of
-// output and its tests can read them.
+// Lines for the user, collected by code that prints nothing. Code that makes decisions stays free of output,
+// and its tests can read the lines.
 
 #include <string>
 #include <utility>
@@ -12,12 +12,12 @@ namespace prof {
 
 struct Note {
   std::string line;
-  bool is_remark = false;  // left out by --quiet
+  bool is_remark = false;  // omitted by --quiet
 };
 
 class Notes {
  public:
-  // As say() and remark() of message.h, later.
+  // As say() and remark() of message.h, but printed later.
   template <typename... Args>
   void say(fmt::format_string<Args...> format, Args&&... args) {
     notes_.push_back({fmt::format(format, std::forward<Args>(args)...), false});
@@ -29,7 +29,7 @@ class Notes {
 
   const std::vector<Note>& all() const { return notes_; }
 
-  // Prints them in the order in which they were added.
+  // Prints the lines in the order in which they were added.
   void print() const {
     for (const Note& note : notes_) note.is_remark ? remark_line(note.line) : say_line(note.line);
   }

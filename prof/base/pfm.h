@@ -1,6 +1,6 @@
 #pragma once
-// libpfm4, which gives events their encodings: loaded by whoever first needs it. Its tables of all processors
-// take four times as many relocations as all else that prof loads together, and few commands ask for them.
+// libpfm4, which encodes events by their names. It is loaded at its first use: its tables of all processors
+// take four times as many relocations as everything else that prof loads, and few commands need them.
 
 #include <perfmon/pfmlib_perf_event.h>
 
@@ -15,8 +15,8 @@ struct Pfm {
   decltype(&pfm_get_event_info) get_event_info;
 };
 
-// Loaded and initialized, until the process ends; nullptr: the library is not to be found, or knows nothing
-// of this machine.
+// Returns the library, loaded and initialized until the process ends, or nullptr if it is not found or does
+// not support this machine.
 const Pfm* find_pfm();
 
 }  // namespace prof

@@ -49,7 +49,7 @@ void ProgressBar::show(std::string_view stage, size_t done, size_t total) {
 
 std::string progress_line(std::string_view stage, size_t done, size_t total, size_t columns) {
   constexpr size_t kStage = 22;
-  constexpr size_t kAround = kStage + 10;  // stage, brackets, per cent, and one column for the cursor
+  constexpr size_t kAround = kStage + 10;  // stage, brackets, percentage, and one column for the cursor
   const double share =
       total == 0 ? 1 : static_cast<double>(std::min(done, total)) / static_cast<double>(total);
   const size_t width = columns > kAround + 10 ? columns - kAround : 10;

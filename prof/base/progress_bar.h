@@ -1,6 +1,6 @@
 #pragma once
-// How far the analysis is, on a terminal. Nothing is drawn into a file or a pipe, on a dumb terminal, with
-// --quiet, and for work that is done in less than half a second.
+// Shows the progress of the analysis on a terminal. Draws nothing into a file or a pipe, on a dumb terminal,
+// with --quiet, and for work that takes less than half a second.
 
 #include <chrono>
 #include <cstddef>
@@ -13,12 +13,12 @@ namespace prof {
 class ProgressBar {
  public:
   ProgressBar();
-  ~ProgressBar();  // removes what was drawn
+  ~ProgressBar();  // erases the bar
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // `done` of `total` pieces of a stage ("reading files"). From any thread; draws at most ten times a second,
-  // and the end of each stage.
+  // Shows that `done` of `total` pieces of a stage ("reading files") are complete. May be called from any
+  // thread. Draws at most ten times a second, and at the end of each stage.
   void show(std::string_view stage, size_t done, size_t total);
 
  private:
@@ -27,13 +27,13 @@ class ProgressBar {
   bool enabled_;
   size_t columns_;
   std::mutex mutex_;
-  Clock::time_point first_, next_;  // when it may be drawn at all, and again
+  Clock::time_point first_, next_;  // when it may be drawn for the first time, and again
   bool drawn_ = false;
-  std::string stage_;  // that was drawn last, and how much of it
+  std::string stage_;  // the stage drawn last, and how much of it
   size_t done_ = 0;
 };
 
-// "reading files  [#####     ]  50 %", at most `columns` wide.
+// Returns "reading files [##### ] 50 %", at most `columns` wide.
 std::string progress_line(std::string_view stage, size_t done, size_t total, size_t columns);
 
 }  // namespace prof

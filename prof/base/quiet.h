@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// -q, --quiet: nothing but errors, and results that were asked for.
+// Adds -q, --quiet, which leaves only errors and the requested results.
 void add_quiet_option(CLI::App& command);
 
 }  // namespace prof

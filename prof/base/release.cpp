@@ -13,7 +13,7 @@ constexpr const char* kCompiler = "Clang " __clang_version__;
 constexpr const char* kCompiler = "GCC " __VERSION__;
 #endif
 
-// As CMake listed them when it configured: "name: state;name: state".
+// Parses the list that CMake made when it configured: "name: state;name: state".
 std::vector<OptionalPart> optional_parts() {
   std::vector<OptionalPart> parts;
   const std::string text = kOptionalParts;

@@ -1,5 +1,5 @@
 #pragma once
-// Which `prof` this is, and what it was built with.
+// The version of this `prof`, and what it was built with.
 
 #include <string>
 #include <vector>

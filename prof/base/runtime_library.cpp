@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kRuntime = "libhpcrun.so";
-constexpr const char* kOutsideExec = "hpcrun-exec";              // beside it
+constexpr const char* kOutsideExec = "hpcrun-exec";              // in the same folder
 constexpr const char* kViewer = "prof-viewer";                   // likewise
 constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";    // likewise
 constexpr const char* kMemoryPreload = "libhpcrun-memory.so";    // likewise
@@ -32,14 +32,14 @@ bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
 }
 
-// What others could replace must not be loaded into a program.
+// True if nobody else can replace files in the folder. Other files must not be loaded into a program.
 bool only_ours(const fs::path& folder) {
   struct stat status {};
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
          (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Two at once may make it: whoever comes second finds it made.
+// Two processes may make it at once: the second finds it made.
 bool make_folder(const fs::path& folder) {
   mkdir(folder.c_str(), 0755);
   return only_ours(folder);
@@ -54,7 +54,7 @@ bool make_link(const fs::path& target, const fs::path& link) {
   return !error;
 }
 
-// Where the loader would look for a library: the user's own folders first.
+// Returns the folders that the loader searches for a library, the user's own first.
 std::vector<fs::path> library_folders() {
   std::vector<fs::path> folders;
   std::istringstream own(getenv("LD_LIBRARY_PATH") ? getenv("LD_LIBRARY_PATH") : "");

@@ -79,7 +79,7 @@ std::string shorten_end(const std::string& text, size_t columns) {
   if (columns == 0 || columns_of(text) <= columns) return text;
   std::string_view kept = text;
   const size_t room = columns - std::min(columns, kEllipsis.size());
-  while (columns_of(kept) > room) kept.remove_suffix(1);  // ends before a character that is cut
+  while (columns_of(kept) > room) kept.remove_suffix(1);  // never splits a character
   return std::string(kept) + std::string(kEllipsis.substr(0, columns));
 }
 

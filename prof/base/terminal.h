@@ -1,5 +1,5 @@
 #pragma once
-// Text for terminals: emphasis, colours, lines that are wrapped to the width.
+// Text for terminals: emphasis, colours, and wrapping to the width.
 
 #include <cstddef>
 #include <cstdio>
@@ -13,28 +13,30 @@ struct TextStyle {
   size_t columns = 0;  // 0: no limit
 };
 
-// True for a terminal that is not dumb, unless NO_COLOR is set to something.
+// True for a terminal that is not dumb, unless NO_COLOR is set to a non-empty value.
 bool wants_colour(std::FILE* out);
 
 std::string bold(const TextStyle& style, const std::string& text);
-// Red from a share of one half on, yellow from a tenth on; plain without colour.
+// Returns the text in red for a share of at least one half, and in yellow for at least a tenth. Without
+// colour the text stays plain.
 std::string heat(const TextStyle& style, double share, const std::string& text);
 
-// Columns of the terminal that `out` is, at least 60: nothing readable fits into less. 0 where it is none.
+// Returns the columns of the terminal that `out` is, at least 60, because nothing readable fits into less. 0
+// if `out` is not a terminal.
 size_t terminal_columns(std::FILE* out);
 
-// Lines of at most `columns` (0: no limit), broken at blanks; a longer word stays whole.
+// Breaks text at blanks into lines of at most `columns` (0: no limit). A longer word stays whole.
 std::vector<std::string> wrap(const std::string& text, size_t columns);
 
-// The text wrapped behind `lead`, further lines indented by as much; each line ends in "\n". The text may be
-// anything: what terminals would take for commands is made printable.
+// Wraps the text after `lead`, and indents further lines by as much. Each line ends in "\n". The text may be
+// anything: control sequences are made printable.
 std::string wrapped_behind(const std::string& lead, const std::string& text, const TextStyle& style);
 
-// A row of a table whose last column is `text`, which is never cut: where the line is too long it is wrapped
-// below itself, or where `lead` leaves little room for it on lines of its own. Ends in "\n".
+// Returns a row of a table whose last column is `text`, which is never truncated. If the line is too long,
+// the text is wrapped below itself, or onto lines of its own if `lead` leaves little room. Ends in "\n".
 std::string row_ending_in(const std::string& lead, const std::string& text, const TextStyle& style);
 
-// At most `columns` (0: no limit) wide: the end of a longer text becomes "...".
+// Shortens text to `columns` (0: no limit); the end of a longer text becomes "...".
 std::string shorten_end(const std::string& text, size_t columns);
 
 }  // namespace prof

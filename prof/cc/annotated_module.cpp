@@ -21,7 +21,8 @@ namespace {
 
 constexpr const char* kNoteSection = ".note.prof.regions";
 
-// Of crt1.o, crti.o, crtbegin.o and their kin, of libc_nonshared.a, of the linker; arithmetic of libgcc.a.
+// True for functions of crt1.o, crti.o, crtbegin.o and similar, of libc_nonshared.a, of the linker, and for
+// arithmetic of libgcc.a.
 bool is_of_every_program(const std::string& name) {
   static const std::regex names(
       "_start|_init|_fini|_dl_relocate_static_pie|(de)?register_tm_clones|__do_global_dtors_aux|frame_dummy|"
@@ -62,7 +63,7 @@ std::string_view bytes_of(Elf_Scn* section) {
   return {static_cast<const char*>(data->d_buf), data->d_size};
 }
 
-// The position of `complete` in the file.
+// Returns the file offset of `complete`.
 std::optional<uint64_t> place_of_mark(Elf_Scn* section, const GElf_Shdr& header) {
   const ProfRegionsNote note;
   const std::string_view bytes = bytes_of(section);
@@ -90,7 +91,7 @@ bool is_code(Elf* elf, const GElf_Sym& symbol) {
   return gelf_getshdr(elf_getscn(elf, symbol.st_shndx), &header) && header.sh_flags & SHF_EXECINSTR;
 }
 
-// Adds what the symbols tell.
+// Adds what the symbols show.
 void judge(Elf* elf, Elf_Scn* section, const GElf_Shdr& table, AnnotationFound& found) {
   Elf_Data* const data = elf_getdata(section, nullptr);
   const size_t count = table.sh_entsize ? table.sh_size / table.sh_entsize : 0;

@@ -32,11 +32,11 @@ constexpr std::array<Language, 2> kLanguages = {{
     {"c++", "clang++-14", "Compile C++, marking where it works atomically, for isolated pages"},
 }};
 
-// With any of these nothing is linked that could run.
+// With any of these options the compiler links no file that could run.
 constexpr std::array<std::string_view, 11> kNoLinking = {
     "-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "--precompile", "-emit-ast", "-###", "--analyze"};
 
-// The words of a response file: parted by space, quoted as in a shell.
+// Splits the contents of a response file: words separated by space, quoted as in a shell.
 std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   std::string word;
@@ -118,7 +118,7 @@ std::optional<std::string> linked_file(const std::vector<std::string>& arguments
 }
 
 int compile(const Compilation& compilation) {
-  // Assembler sources, and calls that only link, have no use for it.
+  // Assembler sources, and calls that only link, do not use the plugin.
   std::vector<std::string> words = {compilation.compiler, "--start-no-unused-arguments",
                                     "-fpass-plugin=" + find_regions_plugin().string(),
                                     "--end-no-unused-arguments"};
@@ -135,7 +135,7 @@ void add_compile_commands(CLI::App& app, int& status) {
     auto arguments = std::make_shared<std::vector<std::string>>();
     command->add_option("argument", *arguments, "What clang takes: options, sources, objects")
         ->type_name("FILE");
-    // Reached by `--help` alone: all other command lines are the compiler's.
+    // Reached by `--help` alone: all other command lines belong to the compiler.
     command->callback([&status] { status = kOwnFailure; });
   }
 }

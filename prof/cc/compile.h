@@ -1,6 +1,6 @@
 #pragma once
-// `prof cc` and `prof c++`: clang 14 with the pass that marks where code works atomically
-// (repair/isolate/pass). All arguments are the compiler's, and so is the exit status.
+// `prof cc` and `prof c++`: clang 14 with the pass that marks code with atomic operations
+// (repair/isolate/pass). All arguments are passed to the compiler, and its exit status is returned.
 
 #include <CLI/CLI.hpp>
 #include <optional>
@@ -14,18 +14,19 @@ struct Compilation {
   std::vector<std::string> arguments;  // as the user gave them
 };
 
-// What the command line of `prof` asks to compile, before anybody else reads it: what looks like an option of
-// ours, too, is the compiler's. nullopt: it is another subcommand, or asks for the help of this one.
+// Returns what the command line of `prof` compiles. Must be called before any other parser reads the command
+// line: arguments that look like options of prof's belong to the compiler, too. nullopt if it names another
+// subcommand, or requests the help of this one.
 std::optional<Compilation> compilation_in(int argc, const char* const* argv);
 
-// Compiles, and marks what was linked where all of its code is annotated. Returns the compiler's exit status,
-// 128 + n where signal n ended it. Throws CommandError (125) where there is no compiler or no plugin.
+// Compiles, and marks the linked file if all its code is annotated. Returns the compiler's exit status, or
+// 128 + n if signal n ended it. Throws CommandError (125) if the compiler or the plugin is missing.
 int compile(const Compilation& compilation);
 
-// For help texts, manual pages and completion.
+// Adds the commands for help texts, manual pages and completion.
 void add_compile_commands(CLI::App& app, int& status);
 
-// The file that a command line of clang's links into, if it links; response files (@FILE) are read.
+// Returns the file into which a clang command line links, if it links. Response files (@FILE) are read.
 std::optional<std::string> linked_file(const std::vector<std::string>& arguments);
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #pragma once
-// What CLI11's declarations do not say about a command: when to use it, how it ends, examples. Every command
-// has a row; a test fails for one that has no example.
+// Help that CLI11's declarations do not contain: when to use a command, how it ends, examples. Every command
+// has a row. A test fails for a command without an example.
 
 #include <string>
 #include <string_view>
@@ -10,19 +10,19 @@ namespace prof {
 
 struct Example {
   std::string command;
-  std::string text;  // what it does, a phrase
+  std::string text;  // what it does, as a phrase
 };
 
 struct CommandText {
   std::vector<std::string> paragraphs;  // below the usage
   std::vector<Example> examples;
-  std::string page;  // of the documentation, "docs/run.md"
+  std::string page;  // in the documentation, "docs/run.md"
 };
 
-// The text of "prof run"; empty for a command that has none.
+// Returns the text of "prof run"; empty for a command without one.
 CommandText command_text(std::string_view path);
 
-// What the exit statuses of every command mean, for the manual pages.
+// The exit statuses of every command, for the manual pages.
 struct ExitStatus {
   std::string status;
   std::string meaning;

@@ -1,5 +1,5 @@
 #pragma once
-// Completion scripts: subcommands, options, and values of every kind that ValueKind names.
+// Completion scripts: subcommands, options, and values of every ValueKind.
 
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace prof {
 
-// Each script completes the command `prof`; `root` is its description. Events and processes are asked for
-// when the user completes.
+// Each returns a script that completes the command `prof`, described by `root`. Events and processes are
+// listed when the user completes.
 std::string bash_completion(const CommandDescription& root);
 std::string zsh_completion(const CommandDescription& root);
 std::string fish_completion(const CommandDescription& root);

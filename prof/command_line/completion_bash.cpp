@@ -5,7 +5,7 @@
 namespace prof {
 namespace {
 
-// What stands in the table for values that are not fixed.
+// Returns the table's entry for values that are not fixed.
 std::string words_of(const OptionDescription& option) {
   switch (option.kind) {
     case ValueKind::Choice: {
@@ -35,8 +35,8 @@ std::string key_of(const CommandDescription& command) {
   return key;
 }
 
-// What begins with a word that the shell has not typed yet: the functions are tables, looked up by
-// "SUBCOMMAND ..." and by "SUBCOMMAND ...|--option".
+// Functions that begin with a word that the shell does not define yet. They read tables by "SUBCOMMAND ..."
+// and by "SUBCOMMAND ...|--option".
 constexpr const char* kEngine = R"sh(
 _prof_events() {
   prof list events --format=names 2>/dev/null

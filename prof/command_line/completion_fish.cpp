@@ -14,7 +14,7 @@ std::string shell_quoted(const std::string& text) {
   return result + "'";
 }
 
-// The options of `complete` that offer an option's value or an argument.
+// Returns the options of `complete` that offer an option's value or an argument.
 std::string offers(const OptionDescription& option) {
   switch (option.kind) {
     case ValueKind::Choice: {
@@ -38,7 +38,8 @@ std::string offers(const OptionDescription& option) {
   return option.value_is_optional ? "-f" : "-x";
 }
 
-// True where this command's options and arguments are expected: not behind one of its subcommands.
+// Returns the condition under which this command's options and arguments are expected: not after one of its
+// subcommands.
 std::string condition(const CommandDescription& command) {
   std::string words = command.subcommands.empty() ? "__prof_in" : "__prof_at";
   for (size_t i = 1; i < command.words.size(); ++i) words += " " + command.words[i];

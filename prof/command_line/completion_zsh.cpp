@@ -7,7 +7,7 @@
 namespace prof {
 namespace {
 
-// Inside '...' and inside the [..] and :..: of a specification.
+// Escapes text inside '...' and inside the [..] and :..: of a specification.
 std::string specification_text(const std::string& text) {
   std::string result;
   for (const char c : text) {

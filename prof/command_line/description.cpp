@@ -10,7 +10,7 @@
 namespace prof {
 namespace {
 
-// The type names that options are declared with, where a shell can offer values.
+// The type names with which options are declared, if a shell can offer values.
 constexpr std::array<std::pair<std::string_view, ValueKind>, 12> kKinds = {{
     {"DIR", ValueKind::Directory},
     {"DATABASE", ValueKind::Directory},
@@ -64,7 +64,7 @@ OptionDescription describe(const CLI::Option& option) {
   described.repeatable = option.get_expected_max() > 1;
 
   const bool is_flag = option.get_items_expected_max() == 0;
-  // CLI11 appends to the type what its validators say: choice() says "one|other" (prof/base/choice.h).
+  // CLI11 appends the validators' descriptions to the type; choice() has "one|other" (prof/base/choice.h).
   const std::string type = is_flag ? "" : option.get_type_name();
   const size_t colon = type.find(':');
   described.value = type.substr(0, colon);
@@ -92,7 +92,7 @@ CommandDescription describe(const CLI::App& command) {
     auto& list = option->get_positional() ? described.positionals : described.options;
     list.push_back(describe(*option));
   }
-  // Not std::ranges': clang 14 cannot compile what libstdc++'s returns.
+  // Not std::ranges': clang 14 cannot compile its return type in libstdc++.
   std::stable_partition(described.options.begin(), described.options.end(),
                         [](const OptionDescription& option) { return !is_about_help(option); });
   for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))

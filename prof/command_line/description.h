@@ -1,7 +1,7 @@
 #pragma once
-// What there is to say about a command: read from CLI11's declarations and from the table of texts
-// (command_texts.h). Help texts, manual pages, completion scripts and settings are all made from this, so
-// that a declared option appears in every one of them.
+// The description of a command, read from CLI11's declarations and from the table of texts (command_texts.h).
+// Help texts, manual pages, completion scripts and settings are all made from it, so a declared option
+// appears in every one of them.
 
 #include <string>
 #include <vector>
@@ -15,13 +15,13 @@ class Option;
 
 namespace prof {
 
-// What a shell may offer for a value.
+// The values that a shell can offer.
 enum class ValueKind : uint8_t { Other, Choice, File, Directory, Event, Process, Program };
 
 struct OptionDescription {
   std::vector<std::string> names;  // with their dashes, short ones first
-  std::string long_name;           // without dashes; empty where there is none
-  std::string value;               // what stands for the value in help texts; empty for a flag
+  std::string long_name;           // without dashes; empty if there is none
+  std::string value;               // placeholder of the value in help texts; empty for a flag
   std::string text;                // a sentence without its full stop
   ValueKind kind = ValueKind::Other;
   std::vector<std::string> choices;  // for ValueKind::Choice
@@ -43,10 +43,10 @@ struct CommandDescription {
 };
 
 CommandDescription describe(const CLI::App& command);
-// One option of a command, positionals included.
+// Describes one option of a command, or a positional.
 OptionDescription describe(const CLI::Option& option);
 
-// "prof run [options] [--] PROGRAM [ARGUMENT]..."
+// Returns "prof run [options] [--] PROGRAM [ARGUMENT]...".
 std::string usage(const CommandDescription& command);
 
 // Calls visit(command) for a command and all below it, outermost first.

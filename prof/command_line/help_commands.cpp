@@ -45,7 +45,7 @@ const std::map<std::string, ConfigFormat> kConfigFormats = {{"text", ConfigForma
                                                             {"json", ConfigFormat::Json}};
 
 void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);  // main() looks at errors
+  std::fputs(text.c_str(), stdout);  // main() checks for errors
 }
 
 CommandDescription find_command(const CLI::App& app, const std::vector<std::string>& words) {

@@ -1,5 +1,5 @@
 #pragma once
-// The commands that speak about the command line itself: `prof help`, `prof completion`, `prof config`.
+// Commands about the command line itself: `prof help`, `prof completion`, `prof config`.
 
 #include <CLI/CLI.hpp>
 

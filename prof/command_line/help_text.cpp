@@ -10,11 +10,11 @@ namespace prof {
 namespace {
 
 constexpr size_t kColumns = 100;
-// A longer label has its text on the next line.
+// The text of a longer label begins on the next line.
 constexpr size_t kLongestName = 30;
 constexpr size_t kLongestExample = 52;
 
-// "  label   text", the text wrapped into its column.
+// Returns " label text", with the text wrapped in its column.
 std::string entry(const std::string& label, const std::string& text, size_t label_columns) {
   std::string lines = "  " + label;
   size_t at = label.size();
@@ -47,7 +47,7 @@ std::string section(const std::string& title, const std::vector<Entry>& entries,
 }
 
 std::string label_of(const OptionDescription& option) {
-  // Long names line up behind the short ones.
+  // Long names are aligned after the short ones.
   std::string label = option.names.front().starts_with("--") ? "    " : "";
   for (const std::string& name : option.names) label += (&name == &option.names.front() ? "" : ", ") + name;
   if (option.value_is_optional) return label + "[=" + option.value + "]";

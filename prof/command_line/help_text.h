@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// Ends with a newline; no line is longer than 100 columns unless a single word is.
+// Returns text that ends with a newline. No line is longer than 100 columns unless a single word is.
 std::string help_text(const CommandDescription& command);
 
 // Makes --help and --help-all of this command and of all below it print help_text().

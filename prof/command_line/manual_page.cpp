@@ -10,7 +10,7 @@
 namespace prof {
 namespace {
 
-// Text for roff: no control characters at the start of a line, dashes that can be copied.
+// Escapes text for roff: no control characters at the start of a line, and dashes that can be copied.
 std::string roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

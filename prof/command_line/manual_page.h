@@ -1,5 +1,5 @@
 #pragma once
-// A command's manual page, and all help as JSON.
+// The manual page of a command, and all help as JSON.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace prof {
 
-// Source for man(1): prof.1 for "prof", prof-run.1 for "prof run", ...
+// Returns source for man(1): prof.1 for "prof", prof-run.1 for "prof run", ...
 std::string manual_page(const CommandDescription& command);
 std::string manual_page_name(const CommandDescription& command);  // "prof-run"
 
-// {"schema": "prof-help/1", "commands": [...]}, outermost command first; docs/json.md describes it.
+// Returns {"schema": "prof-help/1", "commands": [...]}, outermost command first; docs/json.md describes it.
 std::string help_as_json(const CommandDescription& command);
 
 }  // namespace prof

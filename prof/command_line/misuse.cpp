@@ -37,7 +37,7 @@ std::string missing_subcommand(const CLI::App& app, const CommandDescription& co
   return "unknown subcommand '" + word + "'" + nearest_or_all(word, names);
 }
 
-// What must be given and is not, in the words of the help.
+// Names a required option that is missing, as the help names it.
 std::string missing_option(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_required() || option->count() > 0) continue;
@@ -74,7 +74,7 @@ std::string words_for_value(const CLI::Option& option, const CLI::ParseError& er
   }
   const std::string lead = option.get_name() + ": ";
   if (!what.starts_with(lead)) return {};
-  // CLI11 prints the numbers that it takes with all their 300 digits.
+  // CLI11 prints the numbers that it accepts with all their 300 digits.
   constexpr std::string_view kValue = "Value ";
   const size_t end = what.find(" not in range ");
   if (what.compare(lead.size(), kValue.size(), kValue) != 0 || end == what.npos)

@@ -1,5 +1,6 @@
 #pragma once
-// CLI11's errors in our form: one line with the remedy, and the nearest name for a misspelt one.
+// Turns CLI11's errors into prof's messages: one line with the remedy, and the nearest name for a misspelt
+// one.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -7,10 +8,10 @@
 
 namespace prof {
 
-// Why a value was refused, without the option's name; empty where the error is about something else.
+// Returns why a value was refused, without the option's name; empty if the error is about something else.
 std::string words_for_value(const CLI::Option& option, const CLI::ParseError& error);
 
-// "; did you mean NAME?", or where none is near ": one of ONE, OTHER, ...".
+// Returns "; did you mean NAME?", or ": one of ONE, OTHER, ..." if no name is near.
 std::string nearest_or_all(const std::string& word, const std::vector<std::string>& names);
 
 std::string words_for_misuse(const CLI::App& app, const CLI::ParseError& error);

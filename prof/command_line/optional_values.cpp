@@ -3,7 +3,7 @@
 namespace prof {
 namespace {
 
-// The subcommand of this name; nullptr: there is none.
+// Returns the subcommand of this name, or nullptr.
 const CLI::App* subcommand(const CLI::App& command, const std::string& name) {
   for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
     if (sub->get_name() == name) return sub;
@@ -12,7 +12,7 @@ const CLI::App* subcommand(const CLI::App& command, const std::string& name) {
 
 }  // namespace
 
-// CLI11 keeps it for help texts of its own, which are not used.
+// CLI11 keeps the value for help texts of its own, which are not used.
 void make_value_optional(CLI::Option& option, const std::string& value) {
   option.default_str(value);
 }
@@ -27,7 +27,7 @@ std::vector<std::string> with_values_left_out(const CLI::App& root, int argc, co
   for (size_t i = 1; i < words.size(); ++i) {
     if (!words[i].starts_with('-')) {
       const CLI::App* const sub = subcommand(*command, words[i]);
-      if (!sub) break;  // the program that is to be run, whose words are its own
+      if (!sub) break;  // the program to run, whose words are its own
       command = sub;
       continue;
     }

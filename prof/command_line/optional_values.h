@@ -1,6 +1,6 @@
 #pragma once
-// Options whose value may be left out: `--repair` stands for `--repair=layout,locks`. What follows such an
-// option as a word of its own is never its value, which CLI11 would take it for.
+// Options whose value may be left out: `--repair` stands for `--repair=layout,locks`. A word that follows
+// such an option is never its value, although CLI11 would take it as one.
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace prof {
 
-// Says what a long option of a command stands for where it has no value.
+// Sets the value that a long option of a command stands for if it is given without one.
 void make_value_optional(CLI::Option& option, const std::string& value);
 
-// Empty for options that need their value, or have none.
+// Returns that value; empty for options that need a value, or have none.
 std::string value_left_out(const CLI::Option& option);
 
-// The words of a command line, the program's own name first, with such values put in.
+// Returns the words of a command line, the program's own name first, with such values inserted.
 std::vector<std::string> with_values_left_out(const CLI::App& root, int argc, const char* const* argv);
 
 }  // namespace prof

@@ -5,7 +5,7 @@
 namespace prof {
 namespace {
 
-// Words of the path and the option's name, without "prof".
+// Joins the words of the path and the option's name, without "prof".
 std::string joined(const CommandDescription& command, const OptionDescription& option, char separator) {
   std::string text;
   for (size_t i = 1; i < command.words.size(); ++i) text += command.words[i] + separator;

@@ -1,5 +1,5 @@
 #pragma once
-// How an option is named in the environment and in settings files.
+// The names of an option in the environment and in settings files.
 
 #include <string>
 
@@ -7,9 +7,9 @@
 
 namespace prof {
 
-// "PROF_RUN_NO_ANALYZE" for --no-analyze of `prof run`.
+// Returns "PROF_RUN_NO_ANALYZE" for --no-analyze of `prof run`.
 std::string setting_variable(const CommandDescription& command, const OptionDescription& option);
-// "run.no-analyze": the key no-analyze in the table [run].
+// Returns "run.no-analyze": the key no-analyze in the table [run].
 std::string setting_key(const CommandDescription& command, const OptionDescription& option);
 
 }  // namespace prof

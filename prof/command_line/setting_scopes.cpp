@@ -12,9 +12,9 @@ const std::vector<ScopedSetting>& scoped_settings() {
       {"run.no-analyze", Project},
       {"run.delay", Project},
       {"run.duration", Project},
-      {"run.force", Personal},   // removes what was measured before
+      {"run.force", Personal},   // removes earlier measurements
       {"run.output", Personal},  // a folder that files are written to
-      {"run.share", Personal},  // lets others read the results
+      {"run.share", Personal},   // lets others read the results
       {"run.quiet", Project},
       {"run.pid", Personal},  // a process that is stopped and changed
       {"run.paused", Project},
@@ -35,7 +35,7 @@ const std::vector<ScopedSetting>& scoped_settings() {
       {"attach.quiet", Project},
       {"analyze.output", Personal},
       {"analyze.jobs", Personal},        // the machine is the user's
-      {"analyze.no-sources", Personal},  // whether files are copied
+      {"analyze.no-sources", Personal},  // controls whether files are copied
       {"analyze.merge-recursion", Project},
       {"analyze.resume", Personal},  // leaves files for later analyses, and reads them
       {"analyze.share", Personal},

@@ -1,7 +1,7 @@
 #pragma once
-// Who may set an option by a file. The .prof.toml of a project comes with the project: whoever profiles a
-// clone of it has not chosen what it says. So it may choose what is measured and shown, and never where files
-// are written, which files are loaded, or what is executed or changed.
+// Which settings file may set an option. The .prof.toml of a project comes with the project, and its contents
+// were not chosen by the user who profiles a clone of it. Therefore it may choose what is measured and shown.
+// It may never choose where files are written, which files are loaded, or what is executed or changed.
 
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace prof {
 
 enum class SettingScope : uint8_t {
-  Project,   // .prof.toml, and wherever Personal ones may be set
+  Project,   // .prof.toml, and every place that may set Personal ones
   Personal,  // the user's config.toml, the environment and the command line
 };
 
@@ -19,7 +19,8 @@ struct ScopedSetting {
   SettingScope scope;
 };
 
-// Every setting there is, in the order of `prof config --all`; a test compares it with what commands declare.
+// Lists every setting in the order of `prof config --all`. A test compares it with the declarations of the
+// commands.
 const std::vector<ScopedSetting>& scoped_settings();
 
 // Returns the scope of a setting; Personal for a key that has no row.

@@ -53,7 +53,8 @@ std::vector<std::string> split_at_commas(const std::string& text) {
   return parts;
 }
 
-// A misspelt variable would be ignored in silence: one that is close to a setting gets a line.
+// Warns of a variable whose name is close to that of a setting. A misspelt variable would be ignored
+// silently.
 void warn_of_misspelt(const KnownSettings& known) {
   std::vector<std::string> variables;
   for (const auto& [key, setting] : known) variables.push_back(setting.variable);
@@ -176,7 +177,8 @@ bool is_trusted(const struct stat& status) {
   return status.st_uid == geteuid() || status.st_uid == 0;
 }
 
-// Somebody else's link to a file of ours would choose which of them holds.
+// True if the file, and a link to it, belong to the user or root. A link of anyone else would choose which of
+// the user's files is read.
 bool is_ours(const fs::path& file) {
   struct stat link {};
   if (lstat(file.c_str(), &link) != 0) return false;

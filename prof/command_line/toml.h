@@ -1,7 +1,7 @@
 #pragma once
-// toml++, without the undefined behaviour that version 3.3 (Debian 12) has for many characters beyond ASCII
-// where a document may have none: its table of white space says that they cannot come, where it should say
-// that they are no white space (https://github.com/marzer/tomlplusplus/issues/295).
+// toml++ without the undefined behaviour of version 3.3 (Debian 12) for many non-ASCII characters that a
+// document may not contain. Its table of white space declares them unreachable instead of not white space
+// (https://github.com/marzer/tomlplusplus/issues/295).
 
 #include <toml++/impl/preprocessor.h>
 

@@ -27,7 +27,7 @@ struct AnalyzeCommand {
   std::vector<std::string> directories;
   std::string output;
   bool resume = false;
-  AnalyzeOptions options;  // jobs: 0 where they are not given
+  AnalyzeOptions options;  // jobs: 0 if not given
 };
 
 }  // namespace
@@ -53,7 +53,7 @@ void add_analyze_command(CLI::App& app, int& status) {
   add_share_option(*sub);
   add_quiet_option(*sub);
   sub->callback([command, &status] {
-    std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
+    std::signal(SIGPIPE, SIG_IGN);  // the reader of our messages may exit
     const std::vector<fs::path> directories(command->directories.begin(), command->directories.end());
     const AnalyzeOptions& options = command->options;
     const std::optional<UserRights> rights =

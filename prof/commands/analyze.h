@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// `prof analyze`: measurements in, database out.
+// `prof analyze`: makes a database from measurements.
 void add_analyze_command(CLI::App& app, int& status);
 
 }  // namespace prof

@@ -11,7 +11,8 @@ class Application : public CLI::App {
   explicit Application(int& status);
 
  private:
-  // CLI11 calls it between parsing and the subcommand: settings fill in what the command line left out.
+  // CLI11 calls it between parsing and the subcommand. Settings supply the options that the command line
+  // omitted.
   void pre_callback() override;
 };
 

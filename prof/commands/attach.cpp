@@ -40,7 +40,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A prof that is attached holds a lock on the directory; one that was killed does not.
+// Locks the directory while prof is attached. A prof that was killed no longer holds its lock.
 class AttachmentLock {
  public:
   explicit AttachmentLock(const fs::path& directory)
@@ -59,7 +59,7 @@ class AttachmentLock {
   bool held_;
 };
 
-// Signals that end the measuring, taken when there is time for them.
+// Signals that end the measurement, read when prof is ready for them.
 class EndSignals {
  public:
   EndSignals() {
@@ -90,8 +90,8 @@ std::optional<RunningProcess> measured(int pid) {
   return process;
 }
 
-// False, said in one line, where the process goes on being measured. Its perf events are switched off first:
-// a sample could end the call that the stopped thread waits in.
+// Returns false, with one line for the user, if the process is still measured. Its perf events are disabled
+// first: a sample could interrupt the call in which the stopped thread waits.
 bool detach(int pid, const fs::path& runtime) {
   if (std::optional<RunningProcess> process = measured(pid)) process->switch_events(false);
   try {
@@ -107,7 +107,7 @@ bool detach(int pid, const fs::path& runtime) {
   }
 }
 
-// What a prof that is gone left attached is taken over; what another one measures is not.
+// Detaches a prof that is gone and left the process attached. Fails if another prof measures the process.
 void settle_with_others(int pid, const fs::path& runtime) {
   const fs::path file = file_of_process(pid);
   if (file.empty() || !measured(pid)) return;
@@ -124,8 +124,9 @@ std::string settings_text(const std::vector<std::pair<std::string, std::string>>
   return text;
 }
 
-// The process writes its file there, and its user can put links there: root goes on with his rights for
-// files. A directory that root made, or that is root's and empty, is given to him.
+// Gives the directory to the process's user. The process writes its file there, and its user can put links
+// there. Therefore root continues with that user's rights for files. A directory that root made, or that is
+// root's and empty, changes owner.
 std::optional<UserRights> hand_over(const fs::path& directory, const TargetProcess& target) {
   if (user_for_files() == target.uid) return std::nullopt;
   Folder::above(directory);
@@ -156,7 +157,7 @@ void start_measuring(Injection& injection, const TargetProcess& target, const fs
          std::strerror(static_cast<int>(error)));
 }
 
-// A directory in which nothing was measured is of no use, and in the way of the next try.
+// Removes a directory without measurements, which would prevent another try.
 void remove_unused(const fs::path& directory, std::optional<UserRights>& rights) {
   std::error_code stays;
   if (has_measurements(directory)) return;
@@ -165,8 +166,8 @@ void remove_unused(const fs::path& directory, std::optional<UserRights>& rights)
   fs::remove(directory, stays);  // if it is empty
 }
 
-// A process that ends has no memory any more, or still has the runtime; one that executed another program has
-// neither our file nor the runtime.
+// A process that is ending has no memory left, or still has the runtime. One that executed another program
+// has neither our file nor the runtime.
 bool has_executed_another(int pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   bool any = false;
@@ -175,7 +176,7 @@ bool has_executed_another(int pid) {
   return any;
 }
 
-// Why it ended, in words.
+// Returns the reason why it ended, as text.
 std::string wait_for_end(int pid, const Window& window, const EndSignals& signals,
                          const RunningProcess& process) {
   const auto start = Clock::now();
@@ -221,7 +222,7 @@ int attach(int pid, const MeasuringOptions& options) {
   const std::string start = present_time();
   const auto begin = Clock::now();
   std::optional<Injection> injection(std::in_place,
-                                     target);  // whose memory stays until no sample comes any more
+                                     target);  // its memory stays until no more samples arrive
   try {
     start_measuring(*injection, target, runtime, settings, directory);
   } catch (const CommandError&) {
@@ -243,14 +244,14 @@ int attach(int pid, const MeasuringOptions& options) {
       why = wait_for_end(pid, options.window, signals, *process);
     }
     if (!why.empty()) say("process {} is measured no more: {}", target.pid, why);
-    // Children that it forked are measured as it is.
+    // Children that the process forked are measured, too.
     for (const fs::path& file : files_of_running(directory))
       detached = detach(RunningProcess(file).pid(), runtime) && detached;
     if (!why.empty() || !detached || has_executed_another(pid)) injection->leave_memory();
     injection.reset();
   }
   Outcome outcome;
-  outcome.exit_status = -1;  // not known
+  outcome.exit_status = -1;  // unknown
   outcome.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   write_run_record(directory, target.command, start, outcome, probe.cost_s);
   if (!has_measurements(directory)) {

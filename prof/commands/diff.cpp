@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Several runs with commas between them, unless something has just this name.
+// Splits a comma-separated list of runs, unless a file of exactly this name exists.
 std::vector<std::string> runs_named(const std::string& text) {
   std::error_code missing;
   if (text.empty()) return {};
@@ -40,7 +40,7 @@ void require_each_once(const std::vector<std::string>& runs) {
   for (const std::string& run : runs) {
     std::error_code missing;
     fs::path path = fs::weakly_canonical(run, missing);
-    if (path.filename() == "database") path = path.parent_path();  // of a measurement directory
+    if (path.filename() == "database") path = path.parent_path();  // the database of a measurement directory
     if (std::ranges::find(known, path) != known.end())
       fail(kOwnFailure, "{} is given twice on one side: a run counts once", run);
     known.push_back(path);

@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// `prof diff`: runs before and after a change; measurement directories are analyzed first.
+// `prof diff`: compares runs before and after a change. Measurement directories are analyzed first.
 void add_diff_command(CLI::App& app, int& status);
 
 }  // namespace prof

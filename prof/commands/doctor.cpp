@@ -29,7 +29,7 @@ int doctor(const DoctorOptions& options) {
   const std::string text =
       options.json ? doctor_as_json(report)
                    : doctor_as_text(report, TextStyle{wants_colour(stdout), terminal_columns(stdout)});
-  std::fputs(text.c_str(), stdout);  // main() looks at errors
+  std::fputs(text.c_str(), stdout);  // main() checks for errors
   return overall(report) == Verdict::Bad ? kCannotMeasure : 0;
 }
 

@@ -1,11 +1,11 @@
 #pragma once
-// `prof doctor`: what can be measured here, what cannot, and what would change it.
+// `prof doctor`: reports what can be measured here, what cannot, and how to change that.
 
 #include <CLI/CLI.hpp>
 
 namespace prof {
 
-// Exit status 0 when a CPUTIME profile can be made (of the program, where one is named), 1 when it cannot.
+// The exit status is 0 if a CPUTIME profile can be made (of the program, if one is named), and 1 if not.
 void add_doctor_command(CLI::App& app, int& status);
 
 }  // namespace prof

@@ -33,14 +33,14 @@ struct ImportCommand {
   ImportOptions options;
 };
 
-// Beside the recording, as the database of a run is beside the measurements.
+// Returns a path next to the recording, as the database of a run is next to its measurements.
 fs::path default_output(const std::string& file) {
   return file == "-" ? fs::path("stdin.database") : fs::path(file + ".database");
 }
 
 fs::path import(const ImportCommand& command) {
   const fs::path output = command.output.empty() ? default_output(command.file) : fs::path(command.output);
-  // Before the work, not only after it.
+  // Checked before the work, not only after it.
   require_place_for_database(output);
   if (has_measurements(output))
     fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
@@ -73,7 +73,7 @@ void add_import_command(CLI::App& app, int& status) {
   add_share_option(*sub);
   add_quiet_option(*sub);
   sub->callback([command, &status] {
-    std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave
+    std::signal(SIGPIPE, SIG_IGN);  // the reader of our messages may exit
     const fs::path database = import(*command);
     if (!is_quiet()) show_line(database.string());
     status = 0;

@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// `prof import`: what another profiler recorded in, database out.
+// `prof import`: makes a database from another profiler's recording.
 void add_import_command(CLI::App& app, int& status);
 
 }  // namespace prof

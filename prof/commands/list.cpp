@@ -60,7 +60,7 @@ void print_rows(const std::string& what, const std::vector<Listed>& rows, ListFo
       out +=
           fmt::format("{:<{}}  {:<{}}  {}\n", printable(row.name), name, row.kind, kind, printable(row.text));
   }
-  std::fputs(out.c_str(), stdout);  // main() looks at errors
+  std::fputs(out.c_str(), stdout);  // main() checks for errors
 }
 
 std::vector<Listed> events() {
@@ -83,7 +83,7 @@ std::vector<Listed> measurable_metrics() {
   return rows;
 }
 
-// In words, or as whoever measured it described it.
+// Returns prof's words for the metric, or the description that was recorded with it.
 std::string meaning(const Metric& metric) {
   const std::string words = words_for_metric(metric);
   return words == metric.name && !metric.description.empty() ? metric.description : words;
@@ -103,7 +103,7 @@ std::string purpose(const std::string& command, const std::string& format) {
   return fmt::format("prof {} --format={}", command, format);
 }
 
-// What the other commands declare that they take: a format that is added there is listed here.
+// Lists the formats that the other commands declare. A format that is added there appears here, too.
 std::vector<Listed> formats(const CLI::App& root) {
   std::vector<Listed> rows;
   for (const char* name : {"report", "export", "import"}) {

@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// `prof list`: what can be asked for by name.
+// `prof list`: lists what other commands take by name.
 void add_list_command(CLI::App& app, int& status);
 
 }  // namespace prof

@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// `prof report` and `prof export`: a database, or a measurement directory that is analyzed first.
+// `prof report` and `prof export`: read a database, or a measurement directory, which is analyzed first.
 void add_report_command(CLI::App& app, int& status);
 void add_export_command(CLI::App& app, int& status);
 

@@ -80,7 +80,7 @@ void add_run_command(CLI::App& app, int& status) {
                        "Change what threads contend for in the running program: layout, layout:FILE, locks, "
                        "isolate or "
                        "none [layout,locks]")
-          // What shells offer; what it can be is judged as a whole (parse_repair_request).
+          // The values that shells offer. parse_repair_request() checks the whole value.
           ->check(CLI::Validator([](std::string&) { return std::string(); },
                                  "layout|locks|layout,locks|isolate|isolate:always|none"))
           ->type_name("KIND[,KIND]");

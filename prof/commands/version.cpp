@@ -21,7 +21,7 @@ struct Library {
   std::string version;
 };
 
-// Shared libraries say which version runs, the others which one was built in.
+// Shared libraries report the version that is loaded, the others the version that was built in.
 std::vector<Library> libraries() {
   const Pfm* const pfm = find_pfm();
   const auto of_pfm = static_cast<unsigned>(pfm ? pfm->get_version() : 0);
@@ -67,7 +67,7 @@ void add_version_command(CLI::App& app, int& status) {
   command->add_flag("--json", *json, "For programs")->configurable(false);
   command->callback([json, &status] {
     const std::string text = *json ? as_json() : as_text();
-    std::fputs(text.c_str(), stdout);  // main() looks at errors
+    std::fputs(text.c_str(), stdout);  // main() checks for errors
     status = 0;
   });
 }

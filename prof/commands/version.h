@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// `prof version`: what was built, and with what.
+// `prof version`: prints the version, and what prof was built with.
 void add_version_command(CLI::App& app, int& status);
 
 }  // namespace prof

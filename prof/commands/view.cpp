@@ -35,12 +35,12 @@ void require_display() {
   fail(kOwnFailure, "no display: use `ssh -X`, or write a picture with --screenshot FILE");
 }
 
-// What there is to open of what the user named: of measurements their database, made where it is missing.
-// A damaged one is for the viewer to tell.
+// Returns the database to open for the path. A measurement directory is analyzed if it has no database yet.
+// The viewer reports a damaged database.
 fs::path database_to_view(const fs::path& path) {
   if (is_database(path)) return path;
   if (!has_measurements(path)) {
-    read_database(path, ReadValues::WhenAskedFor);  // throws, and says what it is instead
+    read_database(path, ReadValues::WhenAskedFor);  // throws, and reports what the path is instead
     return path;
   }
   database_of(path, ReadValues::WhenAskedFor);

@@ -3,7 +3,7 @@
 
 namespace prof {
 
-// `prof view`: checks what is asked for, analyzes a measurement directory, and becomes prof-viewer.
+// `prof view`: checks the arguments, analyzes a measurement directory, and becomes prof-viewer.
 void add_view_command(CLI::App& app, int& status);
 
 }  // namespace prof
