@@ -1,6 +1,6 @@
 #pragma once
-// The checks of `prof doctor`: each looks at one thing of the machine and says what it means for a profile.
-// None fails where /proc or anything else is missing: then it says so.
+// The checks of `prof doctor`. Each examines one thing of the machine and reports what it means for a
+// profile. None fails if /proc or anything else is missing: the check reports that instead.
 
 #include <vector>
 
@@ -25,7 +25,7 @@ Diagnosis check_ptrace_scope(const Machine& machine);
 Diagnosis check_kernel_symbols(const Machine& machine);
 Diagnosis check_perf_memory(const Machine& machine);
 
-// the surroundings (checks_resources.cpp)
+// surroundings (checks_resources.cpp)
 Diagnosis check_proc(const Machine& machine);
 Diagnosis check_virtual_machine(const Machine& machine);
 Diagnosis check_container(const Machine& machine);
@@ -43,7 +43,7 @@ Diagnosis check_job(const Machine& machine);
 Diagnosis check_java(const Machine& machine);
 Diagnosis check_debuginfod(const Machine& machine);
 
-// All of them, in the order in which they are shown.
+// Returns all checks in the order in which they are shown.
 const std::vector<Check>& machine_checks();
 
 }  // namespace prof

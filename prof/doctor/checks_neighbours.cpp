@@ -34,7 +34,7 @@ Diagnosis check_cuda(const Machine& machine) {
   } else {
     row.works = fmt::format("prof run follows kernels, copies and waits, by {}", cupti.string());
   }
-  // NVIDIA keeps counters for administrators unless told otherwise.
+  // NVIDIA's driver restricts counters to administrators by default.
   const std::string parameters = machine.text("/proc/driver/nvidia/params").value_or("");
   if (parameters.find("RmProfilingAdminOnly: 1") != parameters.npos)
     row.lost += fmt::format(

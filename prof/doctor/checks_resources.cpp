@@ -12,13 +12,13 @@ namespace prof {
 namespace {
 
 constexpr uint64_t kMiB = 1 << 20;
-// 1,000 samples with a trace take 7 KB (README.md): a busy thread at 1 kHz for an hour some 26 MB.
+// 1,000 samples with a trace take 7 KB (README.md): a busy thread at 1 kHz takes some 26 MB an hour.
 constexpr uint64_t kLittleDisk = 200 * kMiB;
-// What the analysis of a large run takes (docs: 440 MB for 20 million samples).
+// Memory that the analysis of a large run takes (docs: 440 MB for 20 million samples).
 constexpr uint64_t kLittleMemory = 512 * kMiB;
-// Descriptors that a program with few files has, and those of prof on top.
+// Descriptors of a program with few files, plus prof's.
 constexpr uint64_t kFewDescriptors = 64;
-// A timer keeps one signal queued; REALTIME and the fallback of CPUTIME have a timer for each thread.
+// A timer keeps one signal queued. REALTIME and the fallback of CPUTIME use a timer per thread.
 constexpr uint64_t kFewSignals = 1024;
 
 std::string size_words(uint64_t bytes) {
@@ -29,7 +29,7 @@ std::string limit_words(const Limit& limit) {
   return limit.soft == kUnlimited ? "unlimited" : std::to_string(limit.soft);
 }
 
-// The number of kB behind "Name:" in /proc/meminfo, in bytes.
+// Returns the number of kB after "Name:" in /proc/meminfo, in bytes.
 std::optional<uint64_t> memory_field(const Machine& machine, std::string_view name) {
   std::istringstream lines(machine.text("/proc/meminfo").value_or(""));
   for (std::string line; std::getline(lines, line);) {

@@ -13,7 +13,7 @@ constexpr int kCapSysPtrace = 19;
 constexpr int kCapSysAdmin = 21;
 constexpr int kCapPerfmon = 38;
 constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
-constexpr const char* kIbs = "ibs_op";  // the name of its device as well
+constexpr const char* kIbs = "ibs_op";  // also the name of its device
 constexpr const char* kLowerParanoid = "sudo sysctl kernel.perf_event_paranoid=1";
 
 bool may_use_perf(const Machine& machine) {
@@ -24,11 +24,11 @@ bool is_virtual_machine(const Machine& machine) {
   return machine.text("/proc/cpuinfo").value_or("").find(" hypervisor") != std::string::npos;
 }
 
-// What the processor has for sampling memory accesses, as the kernel offers it; no name where it has nothing.
+// The processor's sampling of memory accesses, as the kernel offers it; no name if there is none.
 struct MemorySampling {
   std::string name;
-  bool is_hybrid = false;        // on some cores alone: nothing for a thread that goes from one to the other
-  bool counts_user_code = true;  // it can be told to
+  bool is_hybrid = false;        // on some cores only: useless for a thread that moves between both kinds
+  bool counts_user_code = true;  // can be restricted to user code
 };
 
 MemorySampling memory_sampling(const Machine& machine) {
@@ -39,7 +39,8 @@ MemorySampling memory_sampling(const Machine& machine) {
   return {kIbs, false, machine.exists(devices + kIbs + "/format/swfilt")};
 }
 
-// Of 5.13, which brought perf_event_attr::sigtrap. True where the release cannot be read.
+// True for a kernel of at least 5.13, which introduced perf_event_attr::sigtrap, and if the release cannot be
+// parsed.
 bool has_sigtrap_kernel(const std::string& release) {
   int major = 0;
   int minor = 0;
@@ -170,8 +171,8 @@ Diagnosis check_counters(const Machine& machine) {
   return row;
 }
 
-// What -e contention goes by works on all machines: a better source is worth knowing and none is no loss of
-// it.
+// The mechanism of -e contention works on all machines. A better source is worth mentioning, and its absence
+// loses nothing.
 Diagnosis check_contention(const Machine& machine) {
   Diagnosis row{"contention",
                 "contention",

@@ -1,5 +1,5 @@
 #pragma once
-// What the doctor says: one diagnosis for each check.
+// The results of the doctor: one diagnosis for each check.
 
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@ enum class Verdict : uint8_t {
   Good,     // nothing is lost
   Limited,  // a profile can be made, something is lost
   Bad,      // no profile can be made
-  Note,     // worth knowing; nothing that prof needs
+  Note,     // worth knowing, but not needed by prof
 };
 const char* verdict_name(Verdict verdict);  // "good", "limited", "bad", "note"
 
@@ -20,12 +20,12 @@ struct Diagnosis {
   std::string title;  // "kernel.perf_event_paranoid"
   Verdict verdict = Verdict::Good;
   std::string state;   // what was found: "2"
-  std::string works;   // what can be done; may be empty
-  std::string lost;    // what cannot; empty for Good
-  std::string remedy;  // the command that changes it; empty where nothing is lost, or nothing can be done
+  std::string works;   // what is possible; may be empty
+  std::string lost;    // what is not possible; empty for Good
+  std::string remedy;  // the command that changes it; empty if nothing is lost, or nothing can be done
 };
 
-// The worst of them: Bad, else Limited, else Good.
+// Returns the worst verdict: Bad, else Limited, else Good.
 Verdict overall(const std::vector<Diagnosis>& diagnoses);
 
 }  // namespace prof

@@ -54,7 +54,7 @@ Limit limit_of(__rlimit_resource resource) {
   return {value(limit.rlim_cur), value(limit.rlim_max)};
 }
 
-// The type of the mount that the path lies on: the longest mount point that it begins with.
+// Returns the type of the mount that contains the path: the longest mount point that is a prefix of it.
 std::string file_system_of(const fs::path& path) {
   std::ifstream mounts("/proc/self/mounts");
   std::string type;

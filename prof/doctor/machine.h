@@ -1,6 +1,6 @@
 #pragma once
-// The machine as the doctor's checks see it: files below a root, the environment, limits, and what was tried.
-// Tests make one of their own from a folder; this_machine() is the real one.
+// The machine that the doctor's checks examine: files below a root, the environment, limits, and the results
+// of trials. Tests make a synthetic one from a folder; this_machine() returns the real one.
 
 #include <cstdint>
 #include <filesystem>
@@ -20,17 +20,17 @@ struct Limit {
   uint64_t hard = kUnlimited;
 };
 
-// What came of opening events: 0, or an errno.
+// Results of opening events: 0, or an errno.
 struct PerfTrials {
   int cpu_clock = 0;       // perf's CPU clock, kernel included
   int cpu_clock_user = 0;  // the same, user code only
   int cycles = 0;          // a hardware event, user code only
-  bool sigtrap = true;     // its signal was raised, and arrived
+  bool sigtrap = true;     // its signal was raised and delivered
 };
 
 struct Disk {
   uint64_t free_bytes = 0;
-  std::string file_system;  // "ext4", "nfs"; empty where it is not known
+  std::string file_system;  // "ext4", "nfs"; empty if not known
   bool writable = true;
 };
 
@@ -41,16 +41,17 @@ struct Machine : MachineFiles {
   Limit locked_memory;    // bytes
   Limit pending_signals;  // RLIMIT_SIGPENDING
   PerfTrials perf;
-  std::filesystem::path directory;  // where measurements would go
-  Disk disk;                        // of that directory
-  std::string runtime_problem;      // why libhpcrun.so was not found; empty when it was
+  std::filesystem::path directory;  // where measurements would be written
+  Disk disk;                        // the disk of that directory
+  std::string runtime_problem;      // why libhpcrun.so was not found; empty if it was
 
-  // The value behind "Name:" in /proc/self/status.
+  // Returns the value after "Name:" in /proc/self/status.
   std::optional<std::string> status_field(std::string_view name) const;
   bool has_capability(int number) const;  // in the effective set; 38 is CAP_PERFMON
 };
 
-// Tries perf events in a child process. Never fails: what cannot be found out is absent.
+// Returns this machine. Tries perf events in a child process. Never fails: what cannot be determined is
+// absent.
 Machine this_machine();
 
 }  // namespace prof

@@ -46,7 +46,7 @@ Sections read_sections(Elf* elf) {
   return found;
 }
 
-// What a command prints; empty where it fails.
+// Returns the output of a command; empty if it fails.
 std::string output_of(const std::vector<std::string>& command) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
@@ -72,13 +72,14 @@ std::string output_of(const std::vector<std::string>& command) {
   return status == 0 ? text : std::string();
 }
 
-// "	libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x...)": the loader's own list. It maps the libraries
-// and runs none of their code.
+// Returns the loader's own list, " libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x...)". The loader maps the
+// libraries and runs none of their code.
 std::vector<fs::path> libraries_of(const fs::path& program, const std::string& loader) {
   std::vector<fs::path> libraries;
   if (loader.empty()) return libraries;
   std::error_code error;
-  const fs::path file = fs::canonical(program, error);  // a link such as /proc/self/exe leads elsewhere there
+  const fs::path file =
+      fs::canonical(program, error);  // the loader would resolve a link such as /proc/self/exe differently
   std::istringstream lines(output_of({loader, "--list", file.string()}));
   for (std::string line; std::getline(lines, line);) {
     const size_t start = line.find('/');
@@ -110,7 +111,7 @@ Diagnosis measurable(const std::string& name, const Target& target) {
   return row;
 }
 
-// What a refusal says, "PATH: what; remedy", in the form of a diagnosis.
+// Turns a refusal, "PATH: what; remedy", into a diagnosis.
 Diagnosis refused(const std::string& name, const std::string& line) {
   const size_t remedy = line.rfind("; ");
   return {"program",

@@ -1,6 +1,5 @@
 #pragma once
-// What can be measured of a program, and what will be known of its code: is it one that prof measures, and
-// which debug information do it and its libraries have.
+// Examines a program: whether prof can measure it, and which debug information it and its libraries have.
 
 #include <filesystem>
 #include <string>
@@ -14,16 +13,16 @@ enum class DebugInformation : uint8_t {
   Full,       // DWARF, in the file or in a separate one: functions, lines, inlined calls
   Symbols,    // a symbol table: functions
   Dynamic,    // exported functions only
-  Nothing,    // stripped of those, too
-  Unreadable  // missing, no permission, or no ELF file
+  Nothing,    // those are stripped, too
+  Unreadable  // missing, no permission, or not an ELF file
 };
 const char* debug_information_name(
     DebugInformation level);  // "full", "symbols", "exported", "none", "unreadable"
 
 struct ModuleReport {
   std::filesystem::path path;
-  std::string build_id;              // hexadecimal; empty where the file has none
-  std::filesystem::path debug_file;  // empty: in the file itself, or there is none
+  std::string build_id;              // hexadecimal; empty if the file has none
+  std::filesystem::path debug_file;  // empty: in the file itself, or none
   DebugInformation level = DebugInformation::Unreadable;
 };
 
@@ -32,11 +31,11 @@ struct ProgramReport {
   std::vector<ModuleReport> modules;  // the program's own file (a script's interpreter) first
 };
 
-// `name` is found as `prof run` finds it. Its libraries are those that its loader names; nothing of the
-// program runs. Does not throw: a program that is not found is a diagnosis.
+// Examines the program that `prof run` would find by `name`, and the libraries that its loader lists. No code
+// of the program runs. Does not throw: a program that is not found is a diagnosis.
 ProgramReport examine_program(const std::string& name);
 
-// One file. Never throws.
+// Examines one file. Never throws.
 ModuleReport examine_module(const std::filesystem::path& path);
 
 }  // namespace prof

@@ -28,7 +28,7 @@ const char* sign(Verdict verdict) {
   return "";
 }
 
-// Green, yellow, red; notes stay plain.
+// Colours the text green, yellow or red; notes stay plain.
 std::string coloured(const TextStyle& style, Verdict verdict, const std::string& text) {
   if (!style.colour || verdict == Verdict::Note) return text;
   const int colour = verdict == Verdict::Good ? 32 : verdict == Verdict::Limited ? 33 : 31;
@@ -49,7 +49,7 @@ std::string row_text(const Diagnosis& row, const TextStyle& style, size_t column
                     bold(style, printable(row.title)) + ": " + printable(row.state) + "\n";
   out += indented("works", row.works, columns);
   out += indented("lost", row.lost, columns);
-  // A command is not wrapped: it is there to be copied.
+  // A command is not wrapped, so that it can be copied.
   if (!row.remedy.empty()) out += fmt::format("{:11}{:<8}{}\n", "", "remedy", printable(row.remedy));
   return out;
 }
@@ -122,7 +122,7 @@ std::string doctor_as_text(const DoctorReport& report, TextStyle style) {
     out += "\n";
   }
   std::vector<Diagnosis> rows = report.machine;
-  // Not std::ranges': clang 14 cannot compile what libstdc++'s returns.
+  // Not std::ranges': clang 14 cannot compile its return type in libstdc++.
   std::stable_partition(rows.begin(), rows.end(),
                         [](const Diagnosis& row) { return row.verdict != Verdict::Note; });
   std::stable_partition(rows.begin(), rows.end(), [](const Diagnosis& row) {

@@ -1,5 +1,5 @@
 #pragma once
-// The doctor's report, for people and for programs.
+// Prints the doctor's report as text and JSON.
 
 #include <optional>
 #include <string>
@@ -16,12 +16,12 @@ struct DoctorReport {
   std::optional<ProgramReport> program;
 };
 
-// Bad where no CPUTIME profile can be made, Limited where something is lost.
+// Returns Bad if no CPUTIME profile can be made, and Limited if something is lost.
 Verdict overall(const DoctorReport& report);
 
-// What is lost and the commands that change it come first, the rest below.
+// Shows what is lost, and the commands that change it, before the rest.
 std::string doctor_as_text(const DoctorReport& report, TextStyle style);
-// "prof-doctor/1", docs/json.md.
+// Returns the report as "prof-doctor/1", see docs/json.md.
 std::string doctor_as_json(const DoctorReport& report);
 
 }  // namespace prof

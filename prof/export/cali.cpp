@@ -1,5 +1,5 @@
-// Caliper's native stream, as Hatchet and Thicket read it: a tree of call paths by the names of functions,
-// and a record with the costs of each, of each rank where there are several.
+// Caliper's native stream, as Hatchet and Thicket read it: a tree of call paths by function names, and a
+// record with the costs of each path. If there are several ranks, each rank has a record of its own.
 
 #include <fmt/format.h>
 
@@ -15,13 +15,14 @@
 namespace prof {
 namespace {
 
-// What every stream has without saying so (CaliperMetadataDB): the types, and the attributes of attributes.
+// Definitions that every stream has implicitly (CaliperMetadataDB): the types, and the attributes of
+// attributes.
 constexpr uint32_t kUnsigned = 2, kString = 3, kDouble = 5;
 constexpr uint32_t kNameOfAttribute = 8, kProperties = 10;
 // Properties of an attribute.
 constexpr uint32_t kAsValue = 1, kNested = 256, kGlobal = 512;
 
-// The one time metric that Hatchet calls "time", and Thicket goes by.
+// The time metric that Hatchet calls "time", and that Thicket uses.
 constexpr const char* kTime = "sum#time.duration";
 constexpr const char* kInclusiveTime = "inclusive#sum#time.duration";
 
@@ -82,7 +83,7 @@ class CaliWriter {
     return next_ - 1;
   }
 
-  // Exclusive and inclusive, of each metric.
+  // Declares an exclusive and an inclusive attribute for each metric.
   std::vector<std::pair<uint32_t, uint32_t>> metric_attributes() {
     std::vector<std::pair<uint32_t, uint32_t>> attributes;
     bool has_time = false;
@@ -118,7 +119,7 @@ class CaliWriter {
   const Database& database_;
   Output& out_;
   const NamePaths paths_;
-  uint32_t next_ = 12;           // the first number of a node that is not taken
+  uint32_t next_ = 12;           // the next free number of a node
   std::vector<uint32_t> nodes_;  // per path
   std::vector<double> own_, inclusive_;
 };

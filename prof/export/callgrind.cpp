@@ -1,7 +1,7 @@
-// Callgrind's profile format, for KCachegrind and callgrind_annotate: for each function what its lines spent,
-// and what was spent in each call from each line. Both programs take the sum of the two as the inclusive
-// cost. So that recursion counts once, a call carries only what was spent below it while its caller was not
-// on the stack a second time.
+// Callgrind's profile format, for KCachegrind and callgrind_annotate. It holds the cost of each line of a
+// function, and the cost of each call from each line. Both programs take the sum of the two as the inclusive
+// cost. So that recursion counts once, the cost of a call excludes time in which its caller was on the stack
+// a second time.
 
 #include <algorithm>
 #include <string>
@@ -19,12 +19,12 @@
 namespace prof {
 namespace {
 
-// Costs of a line of a function, or of the calls of another one from there.
+// Costs of a line of a function, or of the calls of another function from there.
 struct Entry {
   uint32_t frame;
   uint32_t callee;  // a frame; kNone: the line itself
   Place place;
-  uint32_t node;  // of the stacks, whose costs these are
+  uint32_t node;  // of the stacks, with these costs
 
   auto key() const { return std::tie(frame, callee, place.file, place.line); }
 };
@@ -60,13 +60,13 @@ class CallgrindWriter {
  private:
   uint32_t frame_of(uint32_t node) const { return tree_.nodes[stacks_.nodes[node].call].frame; }
 
-  // Whole units of each thread, so that all sums are exact.
+  // Adds whole units for each thread, so that all sums are exact.
   void add_costs() {
     OwnCostsByThread costs(tree_, stacks_.node_of, stacks_.nodes.size());
     for (const uint32_t thread : tree_.selection.profiles) {
       const OwnCosts& own = costs.of(thread);
       std::vector<int64_t> total(width_);
-      // By entry point, of which a thread has one as a rule.
+      // By entry point. A thread usually has one.
       std::vector<std::pair<uint32_t, std::vector<int64_t>>> roots;
       for (size_t i = 0; i < own.nodes.size(); ++i) {
         uint32_t root = own.nodes[i];
@@ -94,7 +94,8 @@ class CallgrindWriter {
     for (size_t m = 0; m < width_; ++m) inclusive_[parent * width_ + m] += inclusive_[n * width_ + m];
   }
 
-  // What is spent under a function that is on the stack a second time belongs to that second time.
+  // Subtracts the cost below a function that is on the stack a second time: it belongs to that second
+  // occurrence.
   void subtract_recursion(uint32_t n) {
     uint32_t call = n;
     for (uint32_t above = stacks_.nodes[n].parent; above != kNone; above = stacks_.nodes[above].parent) {
@@ -117,7 +118,8 @@ class CallgrindWriter {
     return entries;
   }
 
-  // Readers know a function by its file, too. One whose definition is not known is in the file of its lines.
+  // Readers identify a function by its file, too. A function without a known definition is in the file of its
+  // lines.
   void find_files(const std::vector<Entry>& entries) {
     for (const Frame& frame : tree_.frames) places_.push_back(definition(frame));
     for (const Entry& entry : entries)
@@ -151,7 +153,7 @@ class CallgrindWriter {
     out_.write("\n");
   }
 
-  // A number stands for a name after its first use.
+  // After its first use a name is written as a number.
   void write_name(const char* keyword, std::unordered_set<uint64_t>& known, uint64_t number,
                   const std::string& name) {
     if (known.insert(number).second)
@@ -174,7 +176,7 @@ class CallgrindWriter {
     write_name(name, functions_, number + 1, frame_name(database_, frame));
   }
 
-  // A thread is a function that does nothing but call its entry points.
+  // Writes each thread as a function that only calls its entry points.
   void write_threads() {
     for (size_t t = 0; t < threads_.size(); ++t) {
       write_name("ob", objects_, 1, "???");
@@ -220,11 +222,12 @@ class CallgrindWriter {
   const size_t width_;
   const Stacks stacks_;
   std::vector<WholeUnit> units_;
-  // [node * width + metric]: of the node itself, with all below it, and that without recursion of its caller
+  // [node * width + metric]: of the node itself, of the node with its descendants, and the latter without
+  // recursion of the caller.
   std::vector<int64_t> own_, inclusive_, calls_;
   std::vector<std::vector<std::pair<uint32_t, std::vector<int64_t>>>> threads_;  // costs by entry point
   std::vector<Place> places_;                                                    // of the functions, by frame
-  std::unordered_set<uint64_t> objects_, files_, functions_;                     // whose names are written
+  std::unordered_set<uint64_t> objects_, files_, functions_;  // numbers of the names that are written
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ void export_collapsed(const CallTree& tree, Output& out) {
   for (const Frame& frame : tree.frames) names.push_back(collapsed_name(*tree.database, frame));
 
   std::string path;
-  std::vector<size_t> end_of_depth;  // where the path of each depth ends: siblings share what is before
+  std::vector<size_t> end_of_depth;  // where the path of each depth ends: siblings share the prefix
   for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
     const CallNode& node = tree.nodes[n];
     path.resize(node.depth == 0 ? 0 : end_of_depth[node.depth - 1]);

@@ -1,4 +1,4 @@
-// One line for each call path of each thread with what was spent at its end: for data frames.
+// One line for each call path of each thread, with the exclusive costs: for data frames.
 
 #include <cmath>
 #include <string>
@@ -67,7 +67,7 @@ class CsvWriter {
     out_.print(",{}", call.inlined ? "true" : "false");
   }
 
-  // The functions, outermost first, as collapsed stacks have them.
+  // Returns the functions, outermost first, as in collapsed stacks.
   const std::string& path(uint32_t node) {
     frames_.clear();
     for (uint32_t call = stacks_.nodes[node].call; call != kNone; call = tree_.nodes[call].parent)

@@ -49,7 +49,7 @@ bool is_file(const ExportOptions& options) {
   return !options.output.empty() && options.output != "-";
 }
 
-// What has to be known before anything is written.
+// Checks everything that can be checked before writing. Throws CommandError (125).
 void require_possible(const ExportFormatInfo& format, const ExportOptions& options, bool any_trace,
                       std::FILE* out) {
   if (format.one_metric && options.metrics.size() > 1)
@@ -98,7 +98,7 @@ void export_to_file(const ExportFormatInfo& format, const CallTree& tree, const 
 
 void add_export_options(CLI::App& command, ExportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
-  // Not required(), which CLI11 checks before there are settings.
+  // Not required(): CLI11 checks that before settings are read.
   command.add_option(kFormatOption, options.format, help_on_formats())
       ->transform(choice(format_names()))
       ->type_name("FORMAT");

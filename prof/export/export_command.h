@@ -1,5 +1,5 @@
 #pragma once
-// `prof export DATABASE --format=FORMAT`: a database as other tools read it.
+// `prof export DATABASE --format=FORMAT`: writes a database in the format of another tool.
 
 #include <cstdio>
 #include <string>
@@ -17,21 +17,23 @@ namespace prof {
 struct ExportOptions {
   std::string database;  // as the user named it
   ExportFormat format = ExportFormat::Collapsed;
-  std::string output;                // a file, or a folder to make; empty or "-": `out`
-  bool force = false;                // replaces a file that holds no export (replaceable.h)
+  std::string output;                // a file, or a folder to create; empty or "-": `out`
+  bool force = false;                // replaces a file that is not an export (replaceable.h)
   std::vector<std::string> threads;  // see select() in analysis/views/selection.h
-  std::vector<std::string> metrics;  // empty: those that were measured; formats of one metric take the first
+  std::vector<std::string>
+      metrics;  // empty: those that were measured; formats with one metric take the first
   bool merge_recursion = false;
 };
 
 // Declares the positional DATABASE and every option of `prof export`.
 void add_export_options(CLI::App& command, ExportOptions& options);
 
-// Once settings are applied: throws CommandError (125) where neither they nor the command line name a format.
+// Throws CommandError (125) if neither settings nor the command line name a format. Must be called once
+// settings are applied.
 void require_format(const CLI::App& command);
 
-// Writes to options.output or `out`. Failures are one line on stderr and kOwnFailure (prof/base/message.h) as
-// exit status; DatabaseError where a trace cannot be read.
+// Writes to options.output or `out`. A failure is one line on standard error, and kOwnFailure
+// (prof/base/message.h) is returned. Throws DatabaseError if a trace cannot be read.
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out);
 
 }  // namespace prof

@@ -5,7 +5,7 @@
 namespace prof {
 namespace {
 
-// name, what opens it, one metric, binary, needs a trace
+// name, program that opens it, one metric, binary, needs a trace
 constexpr ExportFormatInfo kFormats[] = {
     {ExportFormat::Collapsed, "collapsed", "flamegraph.pl, inferno, speedscope", true, false, false,
      export_collapsed, nullptr},

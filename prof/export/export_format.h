@@ -1,5 +1,5 @@
 #pragma once
-// The formats of `prof export`, as one table: the command line, its help and the tests go by it.
+// The formats of `prof export` as one table, which the command line, its help and the tests use.
 
 #include <cstdint>
 #include <filesystem>
@@ -32,17 +32,18 @@ struct ExportFormatInfo {
   const char* opened_with;  // for help and lists
   bool one_metric;          // holds the first metric of the tree only
   bool binary;              // not for terminals
-  bool needs_trace;         // says when samples were taken, and nothing without that
-  // Exactly one of the two: into a stream, or into a folder that does not exist. Both let DatabaseError pass
-  // (traces are read while writing); write_archive throws CommandError. Output remembers what went wrong.
+  bool needs_trace;         // contains the times of samples only
+  // Exactly one of the two is set: the format is written into a stream, or into a folder that does not exist.
+  // Both throw DatabaseError, because traces are read while writing; write_archive also throws CommandError.
+  // Output records its own errors.
   void (*write)(const CallTree& tree, Output& out);
   void (*write_archive)(const CallTree& tree, const std::filesystem::path& directory);
 };
 
-// In the order in which help lists them; ExportFormat counts through it.
+// Returns the formats in the order in which help lists them, which is that of ExportFormat.
 std::span<const ExportFormatInfo> export_formats();
 const ExportFormatInfo& export_format(ExportFormat format);
-// False for what takes a library that was not there when prof was built.
+// Returns false if the format needs a library that was missing when prof was built.
 bool can_export(std::string_view format);
 
 }  // namespace prof

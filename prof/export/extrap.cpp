@@ -1,5 +1,5 @@
-// Extra-P's JSON lines: what each call path cost, beside the number of ranks or threads. Files of several
-// runs are put behind each other; those of one number are repetitions.
+// Extra-P's JSON lines: the cost of each call path for a number of ranks or threads. Files of several runs
+// are concatenated; runs with the same number are repetitions.
 
 #include <algorithm>
 #include <set>
@@ -13,7 +13,7 @@
 namespace prof {
 namespace {
 
-// Extra-P takes "->" for the step to a callee: in names (operator->) it becomes an arrow.
+// Extra-P reads "->" as the step to a callee. In names (operator->) it becomes an arrow character.
 std::string without_arrows(std::string name) {
   for (size_t at = 0; (at = name.find("->", at)) != std::string::npos;) name.replace(at, 2, "\u2192");
   return name;
@@ -39,7 +39,8 @@ class ExtrapWriter {
   }
 
  private:
-  // What a run says of itself. One that was imported says nothing: it has what its threads are of.
+  // Takes the number of ranks or threads that the run recorded. An imported run recorded neither; its
+  // profiles are counted instead.
   void count_workers() {
     const RunSummary run = run_summary(*tree_.database);
     std::set<int32_t> ranks;

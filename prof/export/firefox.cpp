@@ -1,5 +1,5 @@
-// Firefox Profiler's processed profile format, version 60 (its first with the tables of all threads in one
-// place), which the application converts to its current one.
+// Firefox Profiler's processed profile format, version 60, the first with tables shared by all threads. The
+// application converts it to its current version.
 
 #include <algorithm>
 #include <map>
@@ -222,7 +222,7 @@ class FirefoxWriter {
     const bool in_bytes = tree_.metrics() > 0 && tree_.metric(0).unit == "bytes";
     out_.print("\"weightType\":\"{}\",", in_seconds_ ? "tracing-ms" : in_bytes ? "bytes" : "samples");
     weights.prepare(profile, costs);
-    // visit(stack, time, weight); the order is the same each time.
+    // Calls visit(stack, time, weight) in the same order each time.
     const auto for_each_sample = [&](auto visit) { each_sample(profile, costs, weights, visit); };
     size_t samples = 0;
     begin_column("stack");
@@ -244,7 +244,7 @@ class FirefoxWriter {
     out_.print("],\"length\":{}}}}}", samples);
   }
 
-  // Without a trace the costs themselves are the clock: one after the other.
+  // Without a trace the costs themselves serve as the clock: one after the other.
   template <typename Visit>
   void each_sample(uint32_t profile, const OwnCosts& costs, const SampleWeights& weights, Visit visit) {
     const double scale = in_seconds_ ? 1e3 : 1;

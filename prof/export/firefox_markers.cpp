@@ -9,7 +9,7 @@
 namespace prof {
 namespace {
 
-// As FirefoxMarkers::Kind. Keys of the data are those of the fields.
+// Indexed by FirefoxMarkers::Kind. Keys of the data are the names of the fields.
 constexpr const char* kTypes[] = {"DeviceTask", "DeviceSubmission", "DeviceWait"};
 constexpr char kSchema[] =
     R"([{"name":"DeviceTask","display":["marker-chart","marker-table","timeline-overview"],)"
@@ -26,7 +26,7 @@ constexpr char kSchema[] =
     R"({"key":"gap","label":"Between its tasks","format":"duration"},)"
     R"({"key":"wake","label":"After it was done","format":"duration"}]}])";
 
-// How the format calls a marker's extent.
+// The format's numbers for a marker's extent.
 constexpr int kInstant = 0, kInterval = 1;
 
 double milliseconds_in(uint64_t ns) {

@@ -1,7 +1,7 @@
 #pragma once
-// What devices executed, as markers of Firefox Profiler: each task on the track of its queue, the moment of
-// its submission on that of the thread that submitted it, both in one flow, and the calls that waited for
-// devices.
+// Device activity as markers of Firefox Profiler. Each task is on the track of its queue, its submission on
+// that of the thread that submitted it, and both are in one flow. Calls that waited for devices are markers,
+// too.
 
 #include <cstdint>
 #include <functional>
@@ -16,12 +16,13 @@ namespace prof {
 
 class FirefoxMarkers {
  public:
-  using Text = std::function<uint32_t(const std::string&)>;  // a string's number in the profile's table
+  using Text =
+      std::function<uint32_t(const std::string&)>;  // returns a string's number in the profile's table
 
-  // Of the selected threads, times since `start_ns`. Reads all launches and waits.
+  // Reads all launches and waits of the selected threads. Times are relative to `start_ns`.
   FirefoxMarkers(const CallTree& tree, uint64_t start_ns, const Text& text);
 
-  // The values of the keys "markerSchema" and, of a thread, "markers".
+  // Write the values of the key "markerSchema", and of a thread's key "markers".
   static void write_schema(Output& out);
   void write(uint32_t profile, Output& out) const;
 
@@ -30,9 +31,9 @@ class FirefoxMarkers {
   struct Marker {
     Kind kind;
     uint32_t name;               // number of a string
-    uint64_t begin_ns, end_ns;   // of a submission the same
-    uint32_t thread, flow;       // of tasks: numbers of strings; kNone: not known
-    uint64_t launch_latency_ns;  // of tasks, from their submission, and of waits
+    uint64_t begin_ns, end_ns;   // equal for a submission
+    uint32_t thread, flow;       // of tasks: numbers of strings; kNone if not known
+    uint64_t launch_latency_ns;  // of tasks, since their submission, and of waits
     uint64_t gap_ns, wake_latency_ns;
   };
 
@@ -43,7 +44,7 @@ class FirefoxMarkers {
 
   const CallTree& tree_;
   const uint64_t start_ns_;
-  std::map<uint32_t, std::vector<Marker>> markers_;  // by profile, in order of their begin
+  std::map<uint32_t, std::vector<Marker>> markers_;  // by profile, sorted by their start
 };
 
 }  // namespace prof

@@ -1,6 +1,6 @@
 #include "prof/export/flame_graph.h"
 
-// Where flame_graph.S has put the file.
+// The file's contents, embedded by flame_graph.S.
 extern "C" const char prof_flame_graph_begin[], prof_flame_graph_end[];
 
 namespace prof {

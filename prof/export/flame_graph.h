@@ -3,9 +3,8 @@
 
 namespace prof {
 
-// flame_graph.html, made part of the command by the build. A title goes where @TITLE@ stands, the profile
-// where
-// @DATA@ does.
+// Returns flame_graph.html, which the build embeds in the command. A title replaces @TITLE@, the profile
+// replaces @DATA@.
 std::string_view flame_graph_page();
 
 }  // namespace prof

@@ -6,8 +6,8 @@ namespace prof {
 namespace {
 
 constexpr size_t kChunkBytes = 1 << 16;
-constexpr int kLevel = 1;  // what it saves over this is not worth the wait: profiles repeat themselves
-constexpr int kGzipWindowBits = 15 + 16;  // zlib's way of asking for a gzip header
+constexpr int kLevel = 1;  // higher levels gain too little for their time: profiles are repetitive
+constexpr int kGzipWindowBits = 15 + 16;  // has zlib write a gzip header
 
 }  // namespace
 
@@ -17,7 +17,7 @@ GzipOutput::GzipOutput(Output& out) : out_(out), chunk_(kChunkBytes) {
     throw std::bad_alloc();
   constexpr int kUnix = 3;
   header_.os = kUnix;
-  // zlib declares what it only reads as writable.
+  // zlib declares its input as writable.
   header_.comment = reinterpret_cast<Bytef*>(const_cast<char*>(kGzipMark));
   deflateSetHeader(&stream_, &header_);
 }
@@ -27,7 +27,7 @@ GzipOutput::~GzipOutput() {
 }
 
 void GzipOutput::deflate(std::string_view bytes, int flush) {
-  // zlib declares what it only reads as writable.
+  // zlib declares its input as writable.
   stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   stream_.avail_in = static_cast<uInt>(bytes.size());
   do {

@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// Stands as a comment in the header of every stream, so that prof's own files are known again.
+// A comment in the header of every stream, by which prof recognizes its own files.
 constexpr char kGzipMark[] = "prof export";
 constexpr size_t kGzipMarkAt = 10;  // bytes from the start of the stream
 
@@ -22,7 +22,7 @@ class GzipOutput {
   GzipOutput& operator=(const GzipOutput&) = delete;
 
   void write(std::string_view bytes) { deflate(bytes, Z_NO_FLUSH); }
-  // The end of the stream: write nothing after it.
+  // Ends the stream. Nothing may be written after it.
   void finish() { deflate({}, Z_FINISH); }
 
  private:

@@ -1,4 +1,4 @@
-// A flame graph as one page that needs nothing else: flame_graph.html with the profile in it.
+// A flame graph as a self-contained page: flame_graph.html with the profile inserted.
 
 #include <algorithm>
 #include <string>
@@ -90,7 +90,7 @@ class HtmlWriter {
     write_json_list(out_, name, count, "", write_item);
   }
 
-  // Name, file, line, module; empty or 0 where not known.
+  // Writes name, file, line and module; empty or 0 if not known.
   void write_frame(const Frame& frame) {
     out_.write("\n[");
     write_script_string(out_, frame_name(database_, frame));

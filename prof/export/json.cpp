@@ -1,4 +1,4 @@
-// Everything that an export can have, as one JSON object; docs/export.md describes it.
+// Everything that an export can contain, as one JSON object; see docs/export.md.
 
 #include <vector>
 

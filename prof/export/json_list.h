@@ -1,5 +1,5 @@
 #pragma once
-// Lists of an object in JSON.
+// Writes lists in JSON objects.
 
 #include <cstddef>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// Behind another member of the object: a list of that many items, each written by write_item(i) behind
+// Writes a list after another member of the object. write_item(i) writes each item, preceded by
 // `before_each`, a line break or nothing.
 template <typename WriteItem>
 void write_json_list(Output& out, const char* name, size_t count, std::string_view before_each,

@@ -1,5 +1,5 @@
 #pragma once
-// Rows for intervals of which some overlap, as the tasks of a queue that need not keep their order do.
+// Assigns rows to intervals that may overlap, such as tasks of a queue that runs them out of order.
 
 #include <cstdint>
 #include <set>
@@ -9,9 +9,9 @@ namespace prof {
 
 class Lanes {
  public:
-  // The number of the lane for an interval: of those in which everything ended before it begins the one that
-  // did so last, otherwise a new one, numbered after the others. In any order, and with the fewest lanes
-  // where intervals come by their begin or end.
+  // Returns the lane for an interval: among the lanes that are free when it begins, the one that became free
+  // last; otherwise a new one, with the next number. Accepts intervals in any order, and uses the fewest
+  // lanes if they are sorted by start or end.
   uint32_t place(uint64_t begin, uint64_t end) {
     auto at = by_end_.upper_bound({begin, UINT32_MAX});
     uint32_t lane = static_cast<uint32_t>(by_end_.size());
@@ -24,7 +24,7 @@ class Lanes {
   }
 
  private:
-  std::set<std::pair<uint64_t, uint32_t>> by_end_;  // when each lane's last interval ends
+  std::set<std::pair<uint64_t, uint32_t>> by_end_;  // end of each lane's last interval
 };
 
 }  // namespace prof

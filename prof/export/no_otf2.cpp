@@ -1,4 +1,4 @@
-// Stands in for otf2.cpp where the library was not there when prof was built.
+// Replaces otf2.cpp if the library was missing when prof was built.
 
 #include "prof/base/message.h"
 #include "prof/export/formats.h"

@@ -1,5 +1,5 @@
-// An OTF2 archive: each sample of the trace as an event with its calling context, followed by what it cost.
-// The library writes the files; what it keeps in memory are the definitions and a buffer for one thread.
+// An OTF2 archive: each sample of the trace as an event with its calling context, followed by its cost. The
+// library writes the files. It keeps the definitions and a buffer for one thread in memory.
 
 #include <otf2/otf2.h>
 
@@ -26,13 +26,13 @@
 namespace prof {
 namespace {
 
-constexpr uint64_t kEventBytes = 1 << 20, kDefinitionBytes = 4 << 20;  // of the library's buffers
+constexpr uint64_t kEventBytes = 1 << 20, kDefinitionBytes = 4 << 20;  // sizes of the library's buffers
 constexpr uint64_t kNanoseconds = 1'000'000'000;
 constexpr OTF2_InterruptGeneratorRef kSampling = 0;
 constexpr OTF2_MetricRef kMetrics = 0;
-constexpr size_t kMostMetrics = 255;  // in a class of metrics
+constexpr size_t kMostMetrics = 255;  // per metric class
 
-// The library prints what went wrong unless told otherwise; we say it in our way.
+// Records an error. The library would otherwise print it; prof prints its own line instead.
 OTF2_ErrorCode remember_error(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
                               va_list) {
   return code;
@@ -98,7 +98,7 @@ class Otf2Writer {
       require(OTF2_Archive_CloseEvtWriter(archive, writer));
     }
     require(OTF2_Archive_CloseEvtFiles(archive));
-    // Readers look for a file of definitions for each thread, even an empty one.
+    // Readers expect a file of definitions for each thread, even an empty one.
     require(OTF2_Archive_OpenDefFiles(archive));
     for (size_t location = 0; location < threads_.size(); ++location)
       require(OTF2_Archive_CloseDefWriter(archive, OTF2_Archive_GetDefWriter(archive, location)));
@@ -121,7 +121,7 @@ class Otf2Writer {
       idle = false;
       const uint32_t node = stacks_.node_of[context];
       write_sample(writer, begin, node);
-      // In whole units, so that all samples of a node together have what it cost.
+      // Whole units, so that the samples of a node sum up to its cost exactly.
       const auto before = static_cast<double>(given_[node]++);
       for (size_t m = 0; m < width_; ++m) {
         const double weight = weights.of(node, m);
@@ -141,7 +141,7 @@ class Otf2Writer {
 
   void write_sample(OTF2_EvtWriter* writer, uint64_t time, OTF2_CallingContextRef context) {
     constexpr uint32_t kUnwindDistance =
-        OTF2_UNDEFINED_UINT32;  // which frames are new since the last is not known
+        OTF2_UNDEFINED_UINT32;  // the number of frames that are new since the last sample is not known
     require(OTF2_EvtWriter_CallingContextSample(writer, nullptr, time, context, kUnwindDistance, kSampling));
   }
   void write_costs(OTF2_EvtWriter* writer, uint64_t time) {
@@ -161,7 +161,7 @@ class Otf2Writer {
     definitions_ = OTF2_Archive_GetGlobalDefWriter(archive_.get());
     if (!definitions_) fail(kOwnFailure, "cannot write the archive: {}", std::strerror(errno));
     if (first_ns_ > last_ns_) first_ns_ = last_ns_;
-    // Times are nanoseconds since the epoch.
+    // Times are in nanoseconds since the epoch.
     require(OTF2_GlobalDefWriter_WriteClockProperties(definitions_, kNanoseconds, first_ns_,
                                                       last_ns_ - first_ns_ + 1, first_ns_));
     text("");
@@ -182,7 +182,7 @@ class Otf2Writer {
     for (size_t m = 0; m < width_; ++m) {
       const Metric& metric = tree_.metric(m);
       members.push_back(static_cast<OTF2_MetricMemberRef>(m));
-      // What was spent from the time of the value to the next.
+      // The cost from the time of the value to the next.
       require(OTF2_GlobalDefWriter_WriteMetricMember(
           definitions_, members.back(), text(metric.name), text(metric.description), OTF2_METRIC_TYPE_OTHER,
           OTF2_METRIC_RELATIVE_NEXT, OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, is_time(metric) ? -9 : 0,
@@ -208,7 +208,7 @@ class Otf2Writer {
     }
   }
 
-  // Contexts are the nodes of the stacks. A call that was inlined has the property "inlined".
+  // Writes the nodes of the stacks as contexts. An inlined call has the property "inlined".
   void write_contexts() {
     std::map<std::pair<uint32_t, uint32_t>, OTF2_SourceCodeLocationRef> lines;
     const OTF2_StringRef inlined = text("inlined");
@@ -235,7 +235,7 @@ class Otf2Writer {
     }
   }
 
-  // Hosts, the processes on them, and their threads.
+  // Writes hosts, the processes on them, and their threads.
   void write_threads() {
     std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
     std::map<std::tuple<std::string, int32_t, int32_t>, OTF2_LocationGroupRef> processes;
@@ -267,8 +267,8 @@ class Otf2Writer {
   const size_t width_;
   const Stacks stacks_;
   std::unique_ptr<OTF2_Archive, CloseArchive> archive_;
-  OTF2_GlobalDefWriter* definitions_ = nullptr;  // the archive's
-  std::vector<Thread> threads_;                  // locations by their number
+  OTF2_GlobalDefWriter* definitions_ = nullptr;  // belongs to the archive
+  std::vector<Thread> threads_;                  // by location number
   std::unordered_map<std::string, OTF2_StringRef> texts_;
   std::vector<OTF2_MetricValue> values_;
   std::vector<OTF2_Type> types_;

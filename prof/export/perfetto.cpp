@@ -1,6 +1,6 @@
-// Perfetto's trace format: each sample of the trace with its call path, for each metric a counter of what
-// the thread had spent until then, and each task of a device with an arrow from where it was submitted.
-// Packets follow each other without an end mark: the trace is written one by one.
+// Perfetto's trace format: each sample of the trace with its call path, a counter for each metric with the
+// thread's cost until then, and each device task with an arrow from its submission. Packets follow each other
+// without an end mark, so the trace is written packet by packet.
 
 #include <algorithm>
 #include <map>
@@ -28,8 +28,8 @@ constexpr uint32_t kSliceBegins = 1, kSliceEnds = 2, kInstantEvent = 3, kCounter
 constexpr uint64_t kTaskCategory = 1, kSubmitCategory = 2, kWaitCategory = 3;
 constexpr uint32_t kRealtimeClock = 1, kBoottimeClock = 6;
 constexpr uint32_t kUserMode = 2;
-// Databases know a thread by its index. Numbers above those of real threads (pid_max) cannot be taken for
-// such.
+// A database identifies a thread by its index. Numbers above those of real threads (pid_max) cannot be
+// mistaken for one.
 constexpr int32_t kFirstMadeUpNumber = 1 << 22;
 constexpr size_t kItemsInPiece = 1000;  // of interned data in one packet
 
@@ -81,7 +81,7 @@ class PerfettoWriter {
     write_packet();
   }
 
-  // In pieces: fill(data, i) for each of them.
+  // Writes interned data in pieces: calls fill(data, i) for each item.
   template <typename Fill>
   void intern(size_t count, Fill fill) {
     for (size_t i = 0; i < count;) {
@@ -96,8 +96,8 @@ class PerfettoWriter {
     text->set_str(valid_utf8(content));
   }
 
-  // Identifiers are the numbers of the database and tree plus one. What is in no module is in one without a
-  // name, because Perfetto leaves out frames without a mapping.
+  // Identifiers are the numbers of the database and tree plus one. Frames without a module get one without a
+  // name, because Perfetto omits frames without a mapping.
   void write_names() {
     const size_t modules = database_.modules.size();
     intern(modules + 1, [&](pb::InternedData& data, size_t i) {
@@ -116,7 +116,8 @@ class PerfettoWriter {
       written->set_iid(i + 1);
       written->set_function_name_id(i + 1);
       written->set_mapping_id(std::min<size_t>(frame.module, modules) + 1);
-      // Perfetto knows a frame by its address: functions inlined at one address must not become one.
+      // Perfetto identifies a frame by its address. Functions inlined at one address must not become one
+      // frame.
       written->set_rel_pc(i + 1);
       const Place place = definition(frame);
       if (!place.known()) return;
@@ -137,7 +138,7 @@ class PerfettoWriter {
     });
   }
 
-  // Processes of several machines may have the same number.
+  // Returns a unique number: processes of several machines may have the same one.
   int32_t process_number(const ProfileId& id) {
     const auto [at, is_new] = processes_.try_emplace({id.host, id.rank, id.process}, id.process);
     if (!is_new) return at->second;
@@ -156,7 +157,7 @@ class PerfettoWriter {
     return at->second;
   }
 
-  // Of a thread, or of a queue of a device, which looks like one.
+  // The track of a thread, or of a device queue, which looks like a thread.
   struct ThreadTrack {
     uint64_t uuid = 0;  // 0: not written yet
     int32_t process = 0, thread = 0;
@@ -193,7 +194,7 @@ class PerfettoWriter {
       if (context == kNone) return;
       const uint32_t node = tree_.node_of[context];
       write_sample(begin, track.process, track.thread, node);
-      // A counter has a value from its time on: that of a sample is what was spent in its stretch of time.
+      // A counter has a value from its time on. A sample's value is the cost of its stretch of time.
       for (size_t m = 0; m < tree_.metrics(); ++m) {
         const double weight = weights_.of(node, m);
         if (weight == 0) continue;
@@ -233,7 +234,7 @@ class PerfettoWriter {
     write_packet();
   }
 
-  // Of an event: of a task, of its submission, and of a call that waits.
+  // Names of events: of a task, of its submission, and of a call that waits.
   static uint64_t task_name(uint32_t task) { return 2 * uint64_t{task} + 1; }
   static uint64_t submit_name(uint32_t task) { return 2 * uint64_t{task} + 2; }
   uint64_t wait_name(uint32_t call) const { return 2 * database_.task_names.size() + 1 + call; }
@@ -261,8 +262,8 @@ class PerfettoWriter {
     write_packet();
   }
 
-  // The readers put events in order, those of one time as they are in the file: a submission goes before its
-  // task, and a task ends before the next one begins.
+  // Readers sort events by time, and keep the file's order for equal times. A submission precedes its task,
+  // and a task ends before the next one begins.
   void write_device_events() {
     write_event_names();
     std::vector<bool> is_selected(database_.profiles.size());
@@ -311,7 +312,7 @@ class PerfettoWriter {
     write_slice(launch.start_ns, launch.end_ns, track, task_name(launch.task), kTaskCategory, flow);
   }
 
-  // The end of an arrow, unless that is 0.
+  // `flow` is the end of an arrow, unless it is 0.
   void write_slice(uint64_t begin_ns, uint64_t end_ns, uint64_t track, uint64_t name, uint64_t category,
                    uint64_t flow) {
     pb::TrackEvent& event = new_event(begin_ns, kSliceBegins, track);
@@ -323,7 +324,7 @@ class PerfettoWriter {
     write_packet();
   }
 
-  // The queue's own track, and others below it where tasks overlap.
+  // Returns the queue's own track, or another track below it if tasks overlap.
   uint64_t lane_track(const DeviceLaunch& launch) {
     QueueTracks& queue = queues_[launch.queue];
     const uint32_t lane = queue.lanes.place(launch.start_ns, launch.end_ns);
@@ -349,7 +350,7 @@ class PerfettoWriter {
 
   struct QueueTracks {
     Lanes lanes;
-    std::vector<uint64_t> tracks;  // of each lane
+    std::vector<uint64_t> tracks;  // one per lane
   };
 
   const CallTree& tree_;
@@ -357,14 +358,14 @@ class PerfettoWriter {
   Output& out_;
   OwnCostsByThread costs_;
   SampleWeights weights_;
-  pb::Trace trace_;  // of one packet, the next to write
+  pb::Trace trace_;  // holds one packet, the next to write
   std::string bytes_;
   std::map<std::tuple<std::string, int32_t, int32_t>, int32_t> processes_;
   std::map<uint32_t, ThreadTrack> thread_tracks_;  // by profile
   std::map<uint32_t, QueueTracks> queues_;         // likewise
   int32_t next_number_ = kFirstMadeUpNumber;
   uint64_t next_track_ = 1;
-  std::vector<double> spent_;  // by the thread so far, per metric
+  std::vector<double> spent_;  // cost of the thread so far, per metric
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// pprof's profile.proto. A message that repeats a field may be written in pieces one after the other: the
-// profile is never in memory as a whole.
+// pprof's profile.proto. A message with a repeated field may be written in consecutive pieces, so the whole
+// profile is never in memory.
 
 #include <algorithm>
 #include <map>
@@ -78,7 +78,7 @@ class PprofWriter {
     piece_.set_period(whole(1 / *sampling.requested_hz, units_[0]));
   }
 
-  // Everything is resolved already: pprof need not look for the files.
+  // Everything is resolved already, so pprof need not read the files.
   void write_mapping(uint32_t module) {
     profiles::Mapping* mapping = piece_.add_mapping();
     mapping->set_id(module + 1);
@@ -89,7 +89,7 @@ class PprofWriter {
     mapping->set_has_inline_frames(true);
   }
 
-  // The program comes first.
+  // The program is the first mapping.
   void write_mappings() {
     uint32_t program = 0;
     while (program < database_.modules.size() &&
@@ -104,8 +104,8 @@ class PprofWriter {
     return tree_.nodes[stacks_.nodes[node].call].inlined && stacks_.nodes[node].parent != kNone;
   }
 
-  // A location is a function with the calls that are inlined at one place in it; each node is the innermost
-  // of one.
+  // Finds locations. A location is a function with the calls that are inlined at one place in it; each node
+  // is the innermost call of one location.
   void find_locations() {
     // The location it is inlined in, the frame, and the line with its file.
     using Key = std::tuple<uint64_t, uint32_t, uint32_t, uint32_t>;
@@ -120,7 +120,8 @@ class PprofWriter {
     location_written_.resize(known.size() + 1);
   }
 
-  // Lines are lines of the function's file: one with lines in several files is several functions.
+  // Lines of a function belong to the function's file. A function with lines in several files is written as
+  // several functions.
   uint64_t function(const Frame& frame, uint32_t frame_number, const Place& place) {
     const Place defined = definition(frame);
     const uint32_t file = place.known() ? place.file : defined.file;

@@ -1,5 +1,5 @@
 #pragma once
-// Costs as whole numbers of a unit that loses nothing of a clock: formats that count in integers.
+// Costs as whole numbers in a unit that keeps a clock's resolution: for formats that count in integers.
 
 #include <cmath>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace prof {
 
 struct WholeUnit {
   double scale;      // of the metric's own unit
-  const char* name;  // "nanoseconds", "bytes" or "count", as pprof and speedscope call them
+  const char* name;  // "nanoseconds", "bytes" or "count", the names of pprof and speedscope
 };
 
 inline WholeUnit whole_unit(const Metric& metric) {
@@ -20,7 +20,7 @@ inline WholeUnit whole_unit(const Metric& metric) {
 }
 
 inline int64_t whole(double value, WholeUnit unit) {
-  constexpr double kLargest = 9e18;  // fits, and no program costs as much
+  constexpr double kLargest = 9e18;  // fits, and is larger than any program's cost
   const double scaled = std::isfinite(value) ? value * unit.scale : 0;
   return std::llround(std::fmin(std::fmax(scaled, -kLargest), kLargest));
 }

@@ -21,7 +21,7 @@ constexpr size_t kLookedAtBytes = 4096;
 constexpr std::string_view kCsvHeader =
     "host,rank,process,thread,name,depth,function,file,line,module,offset,";
 
-// A line of collapsed stacks, a format without a mark of its own: frames, a blank and a count.
+// True for a line of collapsed stacks, a format without a mark of its own: frames, a blank and a count.
 bool is_stack_and_count(std::string_view line) {
   const size_t blank = line.rfind(' ');
   return blank != line.npos && blank > 0 && blank + 1 < line.size() &&
@@ -30,7 +30,7 @@ bool is_stack_and_count(std::string_view line) {
 
 bool are_collapsed_stacks(std::string_view text) {
   if (text.empty()) return false;
-  if (text.size() == kLookedAtBytes) text = text.substr(0, text.rfind('\n') + 1);  // leaves out a cut line
+  if (text.size() == kLookedAtBytes) text = text.substr(0, text.rfind('\n') + 1);  // omits a truncated line
   while (!text.empty()) {
     const size_t end = text.find('\n');
     if (end == text.npos || !is_stack_and_count(text.substr(0, end))) return false;
@@ -39,7 +39,7 @@ bool are_collapsed_stacks(std::string_view text) {
   return true;
 }
 
-// The first packet of a trace that prof writes is a snapshot of the clock BOOTTIME.
+// True if the first packet is a snapshot of the clock BOOTTIME, as in traces that prof writes.
 bool is_perfetto_trace(std::string_view beginning) {
   constexpr std::string_view kBoottime = "\x08\x06\x10";
   return beginning.starts_with('\n') && beginning.substr(0, 20).find(kBoottime) != beginning.npos;

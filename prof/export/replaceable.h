@@ -1,6 +1,6 @@
 #pragma once
-// Which file `prof export -o FILE` may write: a new one, or one that holds an earlier export of the same
-// format. Anything else at that name is the user's, and is replaced with --force alone.
+// Decides which file `prof export -o FILE` may write: a new one, or one that holds an earlier export in the
+// same format. Any other file of that name is the user's, and is replaced only with --force.
 
 #include <filesystem>
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace prof {
 
-// Throws CommandError (125) with what is there instead of an export of this format. `force` lets any regular
-// file and any link pass, never a directory, a FIFO or a device.
+// Throws CommandError (125), which says what the file is, if it is not an export in this format. `force`
+// accepts any regular file and any link, but never a directory, a FIFO or a device.
 void require_replaceable(const std::filesystem::path& path, const ExportFormatInfo& format, bool force);
 
-// True if a file that begins so was written by an export of this format.
+// True if a file with this beginning was written by an export in this format.
 bool begins_like_export(const ExportFormatInfo& format, std::string_view beginning);
 
 }  // namespace prof

@@ -1,6 +1,5 @@
 // speedscope's file format, version 0.0.1: profiles of stacks with weights. Each metric is one profile for
-// all threads and one for each; a trace is one more for each thread, in which the weights are time that
-// passed.
+// all threads and one for each. A trace adds one more for each thread, whose weights are elapsed time.
 
 #include <algorithm>
 #include <string>
@@ -15,7 +14,7 @@
 namespace prof {
 namespace {
 
-// Of all threads together: with stacks of a hundred frames about half a gigabyte.
+// For all threads together: with stacks of a hundred frames about half a gigabyte.
 constexpr uint64_t kMostStretches = 1'000'000;
 
 class SpeedscopeWriter {
@@ -99,7 +98,7 @@ class SpeedscopeWriter {
     return std::string_view(unit.name) == "count" ? "none" : unit.name;
   }
 
-  // visit(node, cost) has to give the same costs in the same order each time.
+  // for_each_cost calls visit(node, cost) with the same costs in the same order each time.
   template <typename ForEachCost>
   void write_sampled(const std::string& name, const char* unit, ForEachCost for_each_cost) {
     int64_t sum = 0;
@@ -133,7 +132,7 @@ class SpeedscopeWriter {
                   });
   }
 
-  // visit(node, begin_ns, end_ns): neighbouring stretches in the same call path are one.
+  // Calls visit(node, begin_ns, end_ns). Adjacent stretches with the same call path are merged.
   template <typename Visit>
   void for_each_change(uint32_t thread, Visit visit) {
     uint32_t node = kNone;
@@ -150,8 +149,8 @@ class SpeedscopeWriter {
     if (until > since) visit(node, since, until);
   }
 
-  // All threads count from the start of the first. A trace of too many stretches is looked at in steps: each
-  // is shown as what it ends with.
+  // Writes a trace. All threads count from the start of the first. A trace with too many stretches is divided
+  // into steps, and each step shows its last call path.
   void write_trace(uint32_t thread) {
     uint64_t stretches = 0, end_ns = start_ns_;
     for_each_change(thread, [&](uint32_t, uint64_t, uint64_t end) {

@@ -1,5 +1,5 @@
 #pragma once
-// When things happened, for formats that show time.
+// Start times, for formats that show time.
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace prof {
 
-// When the run started, in ns since the epoch; 0 where that is not known.
+// Returns when the run started, in ns since the epoch; 0 if not known.
 int64_t start_ns(const RunSummary& run);
 
 }  // namespace prof

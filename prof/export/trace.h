@@ -1,5 +1,5 @@
 #pragma once
-// A thread's trace as exports need it: stretches of time, and what each of its samples is worth.
+// A thread's trace for exports: stretches of time, and the weight of each of its samples.
 
 #include <algorithm>
 #include <cstdint>
@@ -11,11 +11,12 @@
 namespace prof {
 
 bool has_trace(const Database& database, uint32_t profile);
-// Of one of the selected threads at least.
+// True if at least one of the selected threads has a trace.
 bool has_trace(const CallTree& tree);
 
-// From a record to the next: visit(begin_ns, end_ns, context), times since the epoch, kNone while nothing
-// ran. Reads the trace to its end, a block at a time; DatabaseError where it cannot be read.
+// Calls visit(begin_ns, end_ns, context) for each stretch from one record to the next. Times are since the
+// epoch; the context is kNone while nothing ran. Reads the trace to its end, a block at a time. Throws
+// DatabaseError if it cannot be read.
 template <typename Visit>
 void for_each_stretch(const Database& database, uint32_t profile, Visit visit) {
   if (!has_trace(database, profile)) return;
@@ -33,21 +34,21 @@ void for_each_stretch(const Database& database, uint32_t profile, Visit visit) {
   if (any && last.context != kNone) visit(last.time_ns, last.time_ns, last.context);
 }
 
-// When the first of the selected threads' traces begins, in ns since the epoch; 0 without traces.
+// Returns when the first of the selected threads' traces begins, in ns since the epoch; 0 without traces.
 uint64_t first_time_ns(const CallTree& tree);
 
-// Traces do not say what each sample cost: what a thread spent in a place is divided evenly among its samples
-// there, so that sums are exact.
+// Divides costs among samples. Traces do not contain the cost of each sample. A thread's cost in a context is
+// divided evenly among its samples there, so that sums are exact.
 class SampleWeights {
  public:
-  // As OwnCostsByThread, of which it needs the answers.
+  // `node_of` and `nodes` must be those that OwnCostsByThread was made with.
   SampleWeights(const CallTree& tree, const std::vector<uint32_t>& node_of, size_t nodes);
 
-  // Of the thread with these costs until the next call; reads its trace once.
+  // Sets the thread with these costs, until the next call. Reads its trace once.
   void prepare(uint32_t profile, const OwnCosts& costs);
 
   double of(uint32_t node, size_t metric) const { return weights_[node * width_ + metric]; }
-  // The costs, as their numbers in OwnCosts, that no sample of the trace can carry.
+  // Returns the costs, as indexes into OwnCosts, that no sample of the trace can carry.
   const std::vector<size_t>& untraced() const { return untraced_; }
 
  private:

@@ -14,8 +14,9 @@ namespace prof {
 
 namespace {
 
-// What the kernel lets an unprivileged user lock for each processor (perf_event_mlock_kb, 516), without the
-// control page; root gets more, for stacks are large. Smaller ones are tried where even that is refused.
+// The memory that the kernel lets an unprivileged user lock per processor (perf_event_mlock_kb, 516), without
+// the control page. Root gets more, because copies of stacks are large. Smaller rings are tried if even that
+// is refused.
 constexpr size_t kMostPages = 1024;
 constexpr size_t kFewestPages = 16;
 
@@ -51,7 +52,7 @@ perf_event_attr describe(const hpcrun::EventSpec& spec, const EventRequest& requ
   return attr;
 }
 
-// Of what the processes do, one of the events tells.
+// Has one of the events report what the processes do.
 void add_life_cycle(perf_event_attr& attr) {
   attr.mmap = 1;
   attr.mmap2 = 1;

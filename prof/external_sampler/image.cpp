@@ -43,7 +43,7 @@ void Image::open(const std::string& path) {
   if (!file.is_open()) return;
   file_ = {file.status().st_dev, file.status().st_ino, file.size()};
   elf_.reset(elf_begin(file.descriptor(), ELF_C_READ_MMAP, nullptr));
-  if (elf_) elf_cntl(elf_.get(), ELF_C_FDDONE);  // it is mapped: the descriptor can go
+  if (elf_) elf_cntl(elf_.get(), ELF_C_FDDONE);  // the file is mapped, so the descriptor can be closed
 }
 
 void Image::read_segments() {
@@ -100,7 +100,7 @@ uint64_t Image::load_bias(uint64_t mapped_at, uint64_t file_offset) const {
 }
 
 bool Image::is_entry(uint64_t address) const {
-  constexpr uint64_t kEntryBytes = 128;  // a few instructions that lead to a function in C
+  constexpr uint64_t kEntryBytes = 128;  // a few instructions that call a function in C
   GElf_Ehdr header;
   return elf_ && gelf_getehdr(elf_.get(), &header) && header.e_entry != 0 && address >= header.e_entry &&
          address - header.e_entry < kEntryBytes;
@@ -126,7 +126,7 @@ bool Image::starts_goroutine(uint64_t address) const {
   return is_go_ && code && code[-1] == 0x90 && code[0] == 0xe8;
 }
 
-// E8 rel32, or FF /2 with a ModRM byte and 0, 1, 2, 4 or 5 bytes behind it.
+// E8 rel32, or FF /2 with a ModRM byte and 0, 1, 2, 4 or 5 bytes after it.
 bool Image::follows_call(uint64_t address) const {
   constexpr uint64_t kLongestCall = 7;
   uint64_t before = kLongestCall;

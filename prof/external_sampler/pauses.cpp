@@ -13,8 +13,8 @@ namespace prof {
 
 using hpcrun::Counter;
 
-// The file has when the last pause ended and how long all were: where this one's start was not seen, it
-// follows.
+// The file records when the last pause ended, and the length of all pauses. If the start of a pause was not
+// observed, it is computed from these.
 void ProcessPauses::observe(hpcrun::MeasurementFile& file) {
   const uint64_t since = file.counter(Counter::PausedSinceNs).load(std::memory_order_acquire);
   const uint64_t end = file.counter(Counter::ResumedAtNs).load(std::memory_order_acquire);
@@ -51,7 +51,8 @@ bool RunPause::covers(uint64_t time_ns) const {
   return time_ns >= start_ && (lasts_ || time_ns < end_);
 }
 
-// Since the last look, in any case. (A folder changes when a file in it is removed, and at other occasions.)
+// Returns a time after the last observation in any case. (A folder changes when a file in it is removed, but
+// also on other occasions.)
 uint64_t RunPause::changed_at(const std::filesystem::path& path, uint64_t now_ns) const {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return now_ns;

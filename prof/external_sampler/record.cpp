@@ -76,7 +76,7 @@ class Fields {
   bool ok_ = true;
 };
 
-// What stands at the end of every record that is no sample (attr.sample_id_all).
+// The fields at the end of every record that is not a sample (attr.sample_id_all).
 struct SampleId {
   int32_t pid;
   int32_t tid;
@@ -93,7 +93,7 @@ void take_callers(Fields& fields, PerfSample& sample) {
   bool in_user_code = false;
   for (uint64_t count = fields.take<uint64_t>(); count != 0 && fields.ok(); --count) {
     const auto address = fields.take<uint64_t>();
-    if (address >= PERF_CONTEXT_MAX)  // a marker: of whose code the addresses behind it are
+    if (address >= PERF_CONTEXT_MAX)  // a marker of the kind of code that the following addresses belong to
       in_user_code = address == PERF_CONTEXT_USER;
     else if (in_user_code)
       sample.callers.push_back(address);
@@ -199,7 +199,7 @@ std::optional<PerfRecord> decode(std::span<const uint8_t> bytes) {
       break;
     case PERF_RECORD_LOST:
       record.type = PerfRecordType::Lost;
-      fields.take<uint64_t>();  // of which event
+      fields.take<uint64_t>();  // id of the event
       record.lost = fields.take<uint64_t>();
       break;
     case PERF_RECORD_LOST_SAMPLES:

@@ -1,5 +1,5 @@
 #pragma once
-// A perf record, as the events of events.h make the kernel write them.
+// A perf record as the kernel writes it for the events of events.h.
 
 #include <cstdint>
 #include <optional>
@@ -10,14 +10,14 @@
 namespace prof {
 
 struct PerfSample {
-  uint64_t event = 0;             // the kernel's id of the event that was opened
-  uint64_t period = 0;            // counted since the event's last sample
-  std::vector<uint64_t> callers;  // by frame pointers, the interrupted instruction first
-  // Registers at the interrupted instruction or, in the kernel, at the system call; by DWARF number, 16 is
-  // the instruction pointer. Empty where there was no user code (during an exec) or 32-bit code.
+  uint64_t event = 0;             // the kernel's id of the opened event
+  uint64_t period = 0;            // count since the event's last sample
+  std::vector<uint64_t> callers;  // from frame pointers, the interrupted instruction first
+  // Registers at the interrupted instruction or, in the kernel, at the system call, by DWARF number; 16 is
+  // the instruction pointer. Empty if there was no user code (during an exec) or 32-bit code.
   std::vector<uint64_t> registers;
   std::vector<uint8_t> stack;  // from the stack pointer upwards
-  bool stack_is_cut = false;   // there was more than was asked for
+  bool stack_is_cut = false;   // the stack is larger than the requested piece
 };
 
 struct PerfMapping {
@@ -31,7 +31,7 @@ enum class PerfRecordType : uint8_t { Sample, Mapping, Name, Exec, Fork, Exit, S
 
 struct PerfRecord {
   PerfRecordType type = PerfRecordType::Lost;
-  int pid = 0;           // of the process; 0 where the kernel knows none any more
+  int pid = 0;           // of the process; 0 if the kernel no longer has a number for it
   int tid = 0;           // of the thread
   uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   int parent_pid = 0;    // Fork
@@ -41,12 +41,12 @@ struct PerfRecord {
   PerfSample sample;
 };
 
-// What events must ask for so that decode() understands their records (perf_event_attr::sample_type and
-// sample_regs_user).
+// Fields that events must request so that decode() understands their records (perf_event_attr::sample_type
+// and sample_regs_user).
 extern const uint64_t kSampleFields;
 extern const uint64_t kSampleRegisters;
 
-// Nothing for records of no use here, and for malformed ones.
+// Returns nothing for records that are not used here, and for malformed ones.
 std::optional<PerfRecord> decode(std::span<const uint8_t> bytes);
 
 }  // namespace prof

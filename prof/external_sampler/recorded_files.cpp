@@ -1,4 +1,4 @@
-// The measurement files of processes that are sampled from outside: made at the first sample, one for each
+// Measurement files of externally sampled processes. A file is created at the first sample, one for each
 // program that a process executes.
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ int own_rank() {
   return -1;
 }
 
-// The launcher's variables are those of the program, which inherits them. prof's own tell only the program.
+// The program inherits the launcher's variables. Variables of prof's own are only for the program.
 std::string recorded_environment(const std::vector<std::pair<std::string, std::string>>& told) {
   std::string lines;
   for (const auto& [name, value] : told) lines += fmt::format("{}={}\n", name, value);
@@ -140,7 +140,7 @@ bool OutsideRecorder::create_file(Process& process) {
           "not reported)",
           plan_.directory.string(), std::strerror(error), process.pid);
     warned_ = true;
-    process.owner = Owner::Runtime;  // nothing more is tried
+    process.owner = Owner::Runtime;  // no further attempts
     return false;
   }
   process.file = std::move(file);
@@ -242,7 +242,7 @@ void OutsideRecorder::close_thread(Process& process, Thread& thread, uint64_t no
 }
 
 void OutsideRecorder::close_file(Process& process, uint64_t now_ns) {
-  // One that is not known to be the runtime's by its end never got so far as to load it.
+  // A process that ends undecided never loaded the runtime.
   if (process.owner == Owner::Undecided && !process.held.empty()) settle(process, true);
   if (!process.file) return;
   for (auto& [tid, thread] : process.threads) close_thread(process, *thread, now_ns);

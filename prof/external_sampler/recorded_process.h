@@ -1,6 +1,6 @@
 #pragma once
-// What the recorder knows of a process and its threads. For recorder.cpp, which follows what perf records
-// tell of them, and recorded_files.cpp, which writes their measurement files.
+// What the recorder has recorded of a process and its threads. For recorder.cpp, which processes perf
+// records, and recorded_files.cpp, which writes measurement files.
 
 #include <cstdint>
 #include <ctime>
@@ -28,7 +28,7 @@ inline uint64_t clock_ns(clockid_t clock) {
 }
 
 struct OutsideRecorder::Thread {
-  // What samples need, made at the first.
+  // Created at the first sample.
   struct Recording {
     hpcrun::Arena arena;
     hpcrun::CallingContextTree tree;
@@ -39,14 +39,14 @@ struct OutsideRecorder::Thread {
   uint32_t index = 0;
   std::string name;
   uint64_t start_ns = 0;
-  uint64_t cpu_ns = 0;                    // up to the last time it was switched out
+  uint64_t cpu_ns = 0;                    // until it was last switched out
   std::optional<uint64_t> running_since;  // while it is switched in
   uint64_t sampled_cpu_ns = 0;            // at its last sample of the CPU clock
   uint64_t trace_ns = 0;                  // at the last record of its trace
   uint64_t trace_cpu_ns = 0;
-  bool trace_rests = false;  // it has a gap since a pause began
+  bool trace_rests = false;  // a gap is recorded since a pause began
   bool announced = false;
-  hpcrun::ThreadName written_name;  // once it is announced
+  hpcrun::ThreadName written_name;  // once it is recorded
   std::unique_ptr<Recording> recording;
 
   uint64_t cpu_at(uint64_t now_ns) const {

@@ -12,7 +12,7 @@ using hpcrun::ProgramKind;
 
 namespace {
 
-constexpr uint64_t kShortestGapNs = 2'000'000;  // in a trace: scheduling noise stays below
+constexpr uint64_t kShortestGapNs = 2'000'000;  // in a trace; scheduling noise is shorter
 
 // A process that maps it measures itself.
 constexpr char kRuntime[] = "/libhpcrun.so";
@@ -97,7 +97,8 @@ OutsideRecorder::Thread& OutsideRecorder::thread_of(Process& process, const Perf
   return *thread;
 }
 
-// The process's threads but one are gone, its code is another; the clock of the one goes on.
+// All but one of the process's threads are gone, and its code is replaced. The remaining thread's clock
+// continues.
 void OutsideRecorder::start_image(const PerfRecord& record) {
   Process& old = process_of(record);
   close_file(old, record.time_ns);
@@ -126,7 +127,7 @@ void OutsideRecorder::map(const PerfRecord& record) {
   const bool is_code_of_file = is_file(mapping.path) || mapping.path == "[vdso]";
   if (is_file(mapping.path) && mapping.path != process.program) {
     if (process.loader.empty()) process.loader = mapping.path;
-    // The loader maps what is preloaded before anything else.
+    // The loader maps preloaded libraries before anything else.
     if (process.owner == Owner::Undecided && mapping.path != process.loader) settle(process, true);
   }
   if (!is_code_of_file) return;
@@ -200,8 +201,8 @@ void OutsideRecorder::sample(PerfRecord record) {
     record_sample(process, thread, record, weight, cpu_ns);
 }
 
-// How far the event's own clock went since the thread's last sample. Without the kernel's samples, a longer
-// time than a period was spent there.
+// Returns how far the event's own clock advanced since the thread's last sample. Without samples of the
+// kernel, any time beyond a period was spent there.
 uint64_t OutsideRecorder::weight_of(Thread& thread, const PerfRecord& record, uint64_t cpu_ns) const {
   const hpcrun::EventSpec& event = plan_.events[events_.at(record.sample.event)];
   if (event.kind != EventKind::CpuTime) return record.sample.period;
@@ -244,7 +245,7 @@ void OutsideRecorder::record_sample(Process& process, Thread& thread, const Perf
   thread.trace_cpu_ns = cpu_ns;
 }
 
-// The events go on in a pause: without them, switches and mappings would be missed.
+// The events continue during a pause. Otherwise switches and mappings would be missed.
 bool OutsideRecorder::is_paused(Process& process, Thread& thread, const PerfRecord& record, uint64_t cpu_ns) {
   process.pauses.observe(*process.file);
   if (!process.pauses.covers(record.time_ns)) return false;
@@ -260,13 +261,13 @@ bool OutsideRecorder::is_paused(Process& process, Thread& thread, const PerfReco
 void OutsideRecorder::observe_pause() {
   const std::optional<uint64_t> end = run_pause_.observe();
   if (!end) return;
-  // Whoever resumed the run may not have seen the files that were made meanwhile.
+  // The process that resumed the run may have missed files that were created meanwhile.
   for (const auto& [pid, process] : processes_)
     if (process->file && process->file->counter(Counter::PausedSinceNs).load() == process->start_ns)
       process->file->pause_switch().resume(*end);
 }
 
-// As the runtime does in processes that start while the run is paused.
+// Does what the runtime does in processes that start while the run is paused.
 void OutsideRecorder::start_paused(Process& process) {
   if (!run_pause_.covers(process.start_ns) || !open_file(process)) return;
   process.file->pause_switch().pause(process.start_ns);

@@ -1,7 +1,7 @@
 #pragma once
 // Turns the records of events.h into measurement files, one for each process and exec that is sampled from
-// outside, as the runtime writes them for the processes that it is in. A process that maps the runtime is
-// left to it, unless it is a Go program, which the runtime leaves to us. Used by one thread.
+// outside. The files have the runtime's format. A process that maps the runtime is left to the runtime,
+// except for Go programs, which the runtime does not sample. Used by one thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -23,15 +23,15 @@
 namespace prof {
 
 struct OutsidePlan {
-  std::filesystem::path directory;  // where measurement files go
+  std::filesystem::path directory;  // for measurement files
   std::vector<hpcrun::EventSpec> events;
   bool trace = false;
   bool samples_kernel = true;
-  std::string command;  // of the program that is run, for when it ended before it was looked at
-  std::string refusal;  // why nobody is sampled; empty: whoever asks
-  // What the program is told of its launch (RankPart), for its measurement file.
+  std::string command;  // of the program that is run, in case it ends before it is examined
+  std::string refusal;  // why nothing is sampled; empty: every process that requests it
+  // Variables with which the program was launched (RankPart), for its measurement file.
   std::vector<std::pair<std::string, std::string>> told;
-  bool contention = false;  // was requested, and cannot be followed from outside
+  bool contention = false;  // was requested, but does not work from outside
 };
 
 class OutsideRecorder {
@@ -39,31 +39,31 @@ class OutsideRecorder {
   explicit OutsideRecorder(OutsidePlan plan);
   ~OutsideRecorder();
 
-  // Samples of the kernel's event `id` belong to the event with this index in the plan.
+  // Assigns samples of the kernel's event `id` to the event with this index in the plan.
   void name_event(uint64_t id, uint32_t event) { events_[id] = event; }
 
-  // Are the events allowed to count time in the kernel?
+  // Sets whether the events may count time in the kernel.
   void set_samples_kernel(bool samples_kernel) { plan_.samples_kernel = samples_kernel; }
 
   // Reads what is slow to read before the program runs.
   void prepare(const std::string& program) { image(program); }
 
-  // Was anything heard of this process?
+  // True if there was any record of this process.
   bool knows(int pid) const { return processes_.contains(pid); }
 
-  // Leaves a file that says why a process is not measured.
+  // Leaves a file with the reason why a process is not measured.
   void note_unmeasured(int pid, const std::string& why);
 
-  // Looks whether the run was paused or resumed; to be called often.
+  // Checks if the run was paused or resumed. Must be called often.
   void observe_pause();
 
-  // Records in the order of their times.
+  // Processes a record. Records must come in the order of their times.
   void take(PerfRecord record);
 
-  // CPU time that all this took since the last call, and memory of ours.
+  // Adds the CPU time of all this since the last call, and memory of prof's.
   void account(uint64_t cpu_ns, uint64_t bytes);
 
-  // Closes all files: whatever still runs is not measured any more.
+  // Closes all files. Processes that still run are not measured any more.
   void finish(uint64_t now_ns);
 
  private:

@@ -18,20 +18,20 @@ namespace prof {
 
 namespace {
 
-// Rings wake the reader when they are half full; this is how late anything else is seen.
+// Rings wake the reader when they are half full. Anything else is noticed this late at most.
 constexpr int kLongestWaitMs = 50;
 
-// Requests and refused connections are bounded in a round, so that nobody who keeps connecting delays the
-// samples or the end of the run.
+// Requests and refused connections per round are limited. Otherwise a process that keeps connecting could
+// delay the samples or the end of the run.
 constexpr int kMaxRequestsInRound = 64;
 
-// Of the stack, with each sample. Native code is unwound over it: 24 KiB hold some hundred frames of usual
-// size, and rings of the size that every user may map hold twenty such samples. Go code needs its first two
-// frames only.
+// Bytes of the stack with each sample. Native code is unwound over them: 24 KiB hold some hundred frames of
+// usual size, and a ring of the size that every user may map holds twenty such samples. Go code needs its
+// first two frames only.
 constexpr uint32_t kNativeStackBytes = 24 * 1024;
 constexpr uint32_t kGoStackBytes = 4 * 1024;
 
-// A thread that takes none of the signals that are meant for `prof`.
+// Starts a thread that takes none of the signals for `prof`.
 template <typename Function>
 std::thread without_signals(Function function) {
   sigset_t all;
@@ -117,7 +117,8 @@ int OutsideSampler::open_for(pid_t pid, char what) {
   return 0;
 }
 
-// What is read in a round and was written before the round before began: nothing earlier can still come.
+// Records are passed on once they are older than the start of the previous round. No earlier record can
+// arrive after that.
 void OutsideSampler::serve() {
   uint64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   uint64_t round_before = 0;
@@ -152,13 +153,13 @@ void OutsideSampler::answer_requests() {
   }
 }
 
-// Events that an ancestor got are on its descendants.
+// Descendants inherit the events of an ancestor.
 bool OutsideSampler::knows(pid_t pid) const {
   return attached_.contains(pid) || recorder_.knows(pid) ||
          std::ranges::any_of(waiting_, [=](const PerfRecord& record) { return record.pid == pid; });
 }
 
-// What the kernel would have told, had the events been there when the process began.
+// Adds records that the kernel would have written if the events had existed when the process began.
 void OutsideSampler::introduce(pid_t pid) {
   PerfRecord record;
   record.pid = pid;

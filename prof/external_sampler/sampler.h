@@ -1,7 +1,7 @@
 #pragma once
-// Samples programs that a preloaded runtime cannot be in (static ones, Go): perf events on the process and
-// its descendants write into ring buffers, which a thread of `prof` reads and records. The program that is
-// run may be one, or its descendants ask for it (hpcrun/process/outside_request.h).
+// Samples programs in which a preloaded runtime cannot run (static ones, Go). Perf events on the process and
+// its descendants write into ring buffers, which a thread of `prof` reads and records. It samples the program
+// that is run, or descendants that request it (hpcrun/process/outside_request.h).
 
 #include <sys/types.h>
 
@@ -19,7 +19,7 @@ namespace prof {
 
 class OutsideSampler {
  public:
-  // Answers requests from now on; opens nothing else before the first.
+  // Answers requests from now on. Opens nothing else before the first request.
   explicit OutsideSampler(OutsidePlan plan);
 
   // Stops and completes the measurement files.
@@ -27,11 +27,11 @@ class OutsideSampler {
   OutsideSampler(const OutsideSampler&) = delete;
   OutsideSampler& operator=(const OutsideSampler&) = delete;
 
-  // For PROF_OUTSIDE; empty where nobody can ask.
+  // Returns the name for PROF_OUTSIDE; empty if requests are not possible.
   const std::string& socket_name() const { return socket_.name(); }
 
-  // Samples a process from the exec of `program` on, and all its descendants. 0, or the errno with which the
-  // kernel refuses.
+  // Samples a process and all its descendants from the exec of `program` on. Returns 0, or the errno with
+  // which the kernel refuses.
   int attach(pid_t pid, const std::string& program);
 
  private:
@@ -48,13 +48,13 @@ class OutsideSampler {
   const std::vector<hpcrun::EventSpec> specs_;
   const std::string refusal_;
   OutsideSocket socket_;
-  int wake_ = -1;     // eventfd: something has changed for the thread
+  int wake_ = -1;     // eventfd: notifies the thread of a change
   std::mutex mutex_;  // guards all below
   bool stopping_ = false;
   bool samples_kernel_ = true;
   std::vector<PerfRing> rings_;
   OutsideRecorder recorder_;
-  std::vector<PerfRecord> waiting_;  // read, but another ring may still bring earlier ones
+  std::vector<PerfRecord> waiting_;  // read, but other rings may still deliver earlier ones
   std::vector<OpenEvent> opened_;
   std::set<pid_t> attached_;
   std::thread thread_;

@@ -19,10 +19,10 @@ namespace prof {
 
 namespace {
 
-constexpr int kPatienceMs = 20;  // the byte is sent right after the connection is made
+constexpr int kPatienceMs = 20;  // the byte is sent immediately after connecting
 constexpr int kMaxRefused = 16;  // connections that are closed in one call of accept()
 
-// The parent of a process; 0 if it is gone.
+// Returns the parent of a process; 0 if the process is gone.
 pid_t parent_of(pid_t pid) {
   std::ifstream stat(fmt::format("/proc/{}/stat", pid));
   std::string line;
@@ -40,8 +40,8 @@ bool is_descendant(pid_t pid) {
   return false;
 }
 
-// Everyone on the machine can connect to an abstract socket. Programs of another user are sampled if the run
-// started them, as root's `sudo -u` does.
+// True if the peer belongs to this run. Every process on the machine can connect to an abstract socket.
+// Another user's programs are sampled if the run started them, as root's `sudo -u` does.
 bool is_of_this_run(const ucred& peer) {
   return peer.uid == geteuid() || peer.uid == getuid() || (geteuid() == 0 && is_descendant(peer.pid));
 }

@@ -21,7 +21,7 @@ using hpcrun::Rule;
 using hpcrun::RuleKind;
 using hpcrun::StackReason;
 
-// A chain of this length was cut.
+// Returns the length at which the kernel cuts chains.
 size_t longest_chain() {
   static const size_t limit = [] {
     size_t setting = 127;  // the kernel's default
@@ -89,13 +89,14 @@ class Walk {
     return true;
   }
 
-  // A word that cannot be loaded: beyond the piece of stack that came with the sample, or no stack at all?
+  // Returns the reason why a word cannot be loaded: it is past the copied piece of the stack, or not on the
+  // stack at all.
   StackReason unreadable(uint64_t address) const {
     return address >= sample_.registers[kRsp] && sample_.stack_is_cut ? StackReason::StackCut
                                                                       : StackReason::UnreadableStack;
   }
 
-  // To the caller; or how the walk ends.
+  // Steps to the caller. Returns a reason if the walk ends.
   std::optional<StackReason> by_rule(const Rule& rule) {
     if (rule.kind == RuleKind::EndOfStack) return StackReason::EndOfStack;
     if (rule.kind == RuleKind::Interpret) return StackReason::Unsupported;
@@ -159,14 +160,14 @@ class Walk {
     return std::nullopt;
   }
 
-  // Code without call frame information: assembly, generated code, stripped Go programs.
+  // Steps through code without call frame information: assembly, generated code, stripped Go programs.
   std::optional<StackReason> by_frame_pointer(bool exact) {
     uint64_t caller_bp;
     uint64_t return_address;
     const uint64_t bp = registers_[kRbp];
     if (!(known_ >> kRbp & 1) || !load(bp, caller_bp) || !load(bp + 8, return_address) ||
         !(returns_to_call(return_address) || (return_address == 0 && caller_bp == 0))) {
-      // A leaf written by hand has no frame.
+      // A leaf function in assembly has no frame.
       if (!exact || !load(sp(), return_address) || !returns_to_call(return_address))
         return space_.find(pc()) ? StackReason::NoUnwindInfo : StackReason::UnknownModule;
       set(kRsp, sp() + 8);
@@ -189,7 +190,7 @@ class Walk {
     return mapped && mapped->image->starts_goroutine(address - mapped->load_bias);
   }
 
-  // Is the return address at hand in the kernel's chain, beyond what was met of it?
+  // True if the return address is in the kernel's chain. The walk continues from there.
   bool meets_chain() {
     const auto from = sample_.callers.begin() + std::min<ptrdiff_t>(1, std::ssize(sample_.callers));
     meeting_ = std::find(from, sample_.callers.end(), pc());
@@ -201,15 +202,15 @@ class Walk {
     return chain_end(StackReason::JitFramePointer);
   }
 
-  // Otherwise: where no table tells that the last frame is the outermost.
+  // Returns how the chain ends: `otherwise` if no table marks the last frame as the outermost.
   StackReason chain_end(StackReason otherwise) const {
     if (sample_.callers.size() >= longest_chain()) return StackReason::ChainCut;
     const Rule* rule = rule_at(sample_.callers.back() - 1);
     return rule && rule->kind == RuleKind::EndOfStack ? StackReason::EndOfStack : otherwise;
   }
 
-  // Go has switched stacks, or has more of it than came with the sample. The chain goes on there, unless C
-  // code that Go has called uses the frame pointer for something else.
+  // Go has switched stacks, or its stack is larger than the piece copied with the sample. The chain continues
+  // there, unless C code that Go called uses the frame pointer for something else.
   OutsideStack beyond_go_stack() {
     const bool kept = known_ >> kRbp & 1 && registers_[kRbp] == sample_.registers[kRbp];
     const auto callers = std::span(sample_.callers).subspan(std::min<size_t>(1, sample_.callers.size()));

@@ -1,7 +1,7 @@
 #pragma once
-// Walks the call stack of a sample that was taken from outside: by unwind tables over the piece of stack that
-// came with it, and in Go code, whose stacks may be larger than any piece, along the kernel's chain of frame
-// pointers from where the two meet.
+// Walks the call stack of a sample that was taken from outside. It uses unwind tables over the copied piece
+// of the stack. Stacks of Go code may be larger than any piece; there the walk continues along the kernel's
+// chain of frame pointers from where the two join.
 
 #include <cstdint>
 #include <map>
@@ -25,7 +25,7 @@ struct MappedImage {
 // The code of one process. Copied on fork.
 class AddressSpace {
  public:
-  // Replaces what was mapped there.
+  // Adds a mapping, which replaces whatever was mapped there.
   void map(MappedImage mapped);
   const MappedImage* find(uint64_t address) const;
   std::map<uint64_t, MappedImage>& mappings() { return mappings_; }
@@ -39,7 +39,7 @@ struct OutsideStack {
   hpcrun::StackReason reason = hpcrun::StackReason::EndOfStack;
 };
 
-// A sample without registers (of 32-bit code) is taken by its chain alone.
+// Walks the stack of a sample. A sample without registers (of 32-bit code) is walked by its chain alone.
 OutsideStack walk(const AddressSpace& space, const PerfSample& sample);
 
 }  // namespace prof
