@@ -1,5 +1,5 @@
 #pragma once
-// How the runtime can follow CUDA programs on a machine.
+// How the runtime traces CUDA programs on a machine.
 
 #include <filesystem>
 
@@ -7,10 +7,10 @@
 
 namespace prof {
 
-// Has this build a CUDA part?
+// True if this build has a CUDA part.
 bool follows_cuda();
 
-// CUPTI, where the runtime finds it without the program's help; empty where there is none.
+// Returns CUPTI if the runtime finds it without the program's help; empty if not.
 std::filesystem::path cupti_library(const MachineFiles& machine);
 
 }  // namespace prof

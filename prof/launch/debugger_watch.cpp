@@ -23,15 +23,15 @@ namespace {
 
 // A debugger reads symbols for longer than this before its user can continue the program.
 constexpr std::chrono::milliseconds kInterval{100};
-// By then a file that was just created is mapped by the process whose it is, and the directory's time of
-// change has moved on.
+// By then the process that created a new file has mapped it, and the directory's modification time has
+// advanced.
 constexpr int64_t kSettlingNs = 1'000'000'000;
 
 int64_t in_ns(const timespec& time) {
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
 }
 
-// Most users may have 1,024, and prof has others to open.
+// Most users may have 1,024, and prof needs others.
 constexpr int kMostDescriptors = 512;
 
 int open_status(int pid) {
@@ -140,7 +140,7 @@ void DebuggerWatch::look_at_processes() {
     if (debugged && !watched.debugged)
       say("process {} is being debugged: not sampled until the debugger leaves", pid);
     watched.debugged = debugged;
-    // Also where whoever paused may not reach the events.
+    // Also if the process that paused measuring cannot reach the events.
     const bool rests = debugged || watched.process.is_paused();
     if (rests != watched.rests) watched.process.switch_events(!rests);
     watched.rests = rests;

@@ -1,8 +1,9 @@
 #pragma once
-// Keeps samples out of debuggers: a SIGTRAP that perf raises would stop a debugged program every millisecond.
-// The program itself cannot know in time, so `prof` watches from outside, and switches a process's perf
-// events off while it is traced (by anything but strace, which passes signals on) and on again afterwards.
-// The same while measuring is paused, for who paused it and may not reach the events.
+// Keeps samples out of debuggers: a SIGTRAP raised by perf would stop a debugged program every millisecond.
+// The program itself cannot notice a debugger in time, so `prof` watches from outside. It disables a
+// process's perf events while the process is traced, and enables them again afterwards. strace is an
+// exception, because it passes signals on. The events are also disabled while measuring is paused, because
+// the process that paused it may not be able to reach them.
 
 #include <condition_variable>
 #include <cstdint>
@@ -21,9 +22,9 @@ namespace prof {
 
 class DebuggerWatch {
  public:
-  // Watches the processes that leave measurement files in the directory whose names begin with `file_prefix`,
-  // until destroyed. Ten looks a second at each /proc/PID/status, by one system call: they take processor
-  // time from the programs, and that with cold caches. Does nothing where the kernel forbids it (no
+  // Watches processes until destroyed: those whose measurement files in the directory have names that begin
+  // with `file_prefix`. Each /proc/PID/status is read ten times a second with one system call, because each
+  // read takes processor time from the programs, with cold caches. Does nothing if the kernel forbids it (no
   // pidfd_getfd before Linux 5.6).
   explicit DebuggerWatch(const std::filesystem::path& directory, std::string file_prefix = {});
   ~DebuggerWatch();
@@ -38,12 +39,12 @@ class DebuggerWatch {
     StatusFile(StatusFile&& other) noexcept
         : pid_(other.pid_), descriptor_(std::exchange(other.descriptor_, -1)) {}
     StatusFile& operator=(StatusFile&& other) noexcept;
-    // 0: of none; -1: there is no such process any more.
+    // Returns the tracer's pid; 0 if there is none, -1 if the process is gone.
     int tracer() const;
 
    private:
     int pid_;
-    int descriptor_;  // -1: opened anew at each look
+    int descriptor_;  // -1: opened anew at each read
   };
 
   struct Watched {
@@ -51,7 +52,7 @@ class DebuggerWatch {
     RunningProcess process;
     StatusFile status;
     bool debugged = false;
-    bool rests = false;  // its perf events were switched off from here
+    bool rests = false;  // its perf events were disabled by this object
   };
 
   void watch();
@@ -61,11 +62,11 @@ class DebuggerWatch {
 
   std::filesystem::path directory_;
   std::string file_prefix_;
-  int64_t changed_ns_ = 0;                // when the directory was, as of the last list
-  bool is_settled_ = false;               // it was listed a while after that
-  bool has_unsure_ = false;               // files in it that may come to be a running process's
+  int64_t changed_ns_ = 0;                // when the directory last changed, at the last listing
+  bool is_settled_ = false;               // it was listed some time after that
+  bool has_unsure_ = false;               // some files may still become those of a running process
   std::map<int, Watched> watched_;        // by pid
-  std::set<std::filesystem::path> seen_;  // files that need no second look
+  std::set<std::filesystem::path> seen_;  // files that need not be examined again
   std::mutex mutex_;
   std::condition_variable stop_;
   bool stopping_ = false;

@@ -18,7 +18,7 @@ std::string text_of(const char* variable) {
   return text ? text : "";
 }
 
-// The last layer is the first that the program's calls come to.
+// Appends a layer. The last layer receives the program's calls first.
 std::string behind(const std::string& present, const std::string& added) {
   return present.empty() ? added : present + ":" + added;
 }
@@ -37,7 +37,7 @@ void plan_opencl(const DeviceSurroundings& surroundings, const std::filesystem::
   }
 }
 
-// The driver takes one library.
+// The driver loads one library only.
 void plan_cuda(const DeviceSurroundings& surroundings, const std::filesystem::path& runtime, DevicePlan& plan,
                Notes& notes) {
   if (!surroundings.has_cuda) return;

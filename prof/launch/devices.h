@@ -1,5 +1,5 @@
 #pragma once
-// What `prof run` adds to a program's surroundings so that the runtime follows it on accelerators.
+// What `prof run` adds to a program's environment so that the runtime traces it on accelerators.
 
 #include <filesystem>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace prof {
 
-// How this build and machine can follow accelerators, and what the user set of it.
+// How this build and machine can trace accelerators, and the user's settings.
 struct DeviceSurroundings {
   OpenClWay opencl = OpenClWay::None;
   std::string opencl_layers;   // OPENCL_LAYERS
-  bool has_cuda = false;       // this build follows CUDA
+  bool has_cuda = false;       // this build traces CUDA
   std::string cuda_mode;       // PROF_CUDA_MODE
   std::string cuda_injection;  // CUDA_INJECTION64_PATH
 };
@@ -27,9 +27,9 @@ struct DevicePlan {
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-// `runtime`, `opencl_preload`: where the program gets libhpcrun.so and libhpcrun-opencl.so from. What the
-// user set is kept; what is not followed for it is noted. Throws CommandError (125) for a mode that is
-// unknown.
+// `runtime`, `opencl_preload`: paths from which the program loads libhpcrun.so and libhpcrun-opencl.so. The
+// user's settings are kept, and a note names what is not traced because of them. Throws CommandError (125)
+// for an unknown mode.
 DevicePlan plan_devices(const DeviceSurroundings& surroundings, const std::filesystem::path& runtime,
                         const std::filesystem::path& opencl_preload, Notes& notes);
 

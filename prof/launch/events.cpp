@@ -23,8 +23,8 @@ constexpr uint32_t kDefaultCounterRate = 1'000;
 constexpr char kContention[] = "contention";
 constexpr char kContentionByPages[] = "contention:pages";
 constexpr char kLocks[] = "locks";
-constexpr uint32_t kDefaultContentionRate = 250;  // of CPUTIME where contention alone is asked for
-constexpr uint32_t kRestingRate = 50;  // the same where repairs are, as long as threads do not meet
+constexpr uint32_t kDefaultContentionRate = 250;  // of CPUTIME if only contention is requested
+constexpr uint32_t kRestingRate = 50;             // the same for repairs, as long as threads do not contend
 
 uint32_t parse_rate(const std::string& text, const std::string& event) {
   uint32_t rate = 0;
@@ -36,7 +36,7 @@ uint32_t parse_rate(const std::string& text, const std::string& event) {
   return rate;
 }
 
-// 0, or libpfm4's error. `attr` gets the event.
+// Stores the event in `attr`. Returns 0, or libpfm4's error.
 int encode(const Pfm& pfm, const std::string& name, perf_event_attr& attr) {
   attr = {};
   attr.size = sizeof attr;
@@ -46,7 +46,7 @@ int encode(const Pfm& pfm, const std::string& name, perf_event_attr& attr) {
   return pfm.get_os_event_encoding(name.c_str(), PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &encoding);
 }
 
-// 0 when the kernel lets this user count the event here, else an errno.
+// Returns 0 if the kernel lets this user count the event here, else an errno.
 int try_counter(const perf_event_attr& attr, uint32_t rate) {
   hpcrun::PerfRequest request;
   request.type = attr.type;
@@ -62,7 +62,8 @@ int try_counter(const perf_event_attr& attr, uint32_t rate) {
   return 0;
 }
 
-// As far as errors tell: EACCES and EPERM are about the user, not about the machine.
+// True if the error shows that the machine lacks the counter. EACCES and EPERM are about the user, not about
+// the machine.
 bool lacks_counters(const perf_event_attr& attr, int error) {
   return attr.type != PERF_TYPE_SOFTWARE && attr.type != PERF_TYPE_TRACEPOINT &&
          (error == ENOENT || error == ENODEV || error == EOPNOTSUPP);
@@ -75,7 +76,7 @@ bool is_virtual_machine() {
   return false;
 }
 
-// Of all names that the user may have meant: those of this machine.
+// Returns the nearest of this machine's event names.
 std::string suggestion(const std::string& name) {
   std::vector<std::string> names;
   for (const EventDescription& event : list_events()) {

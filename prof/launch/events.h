@@ -1,5 +1,5 @@
 #pragma once
-// Events as users name them.
+// Events by the names that users type.
 
 #include <cstdint>
 #include <string>
@@ -9,38 +9,38 @@
 
 namespace prof {
 
-// Reads the events of a run, each `NAME` or `NAME@RATE`; CPUTIME when there are none. Throws CommandError
-// (125) that names what is wrong and the remedy: unknown event, rate out of range, an event that this machine
-// cannot count, one named twice, too many.
+// Parses the events of a run, each `NAME` or `NAME@RATE`; CPUTIME if there are none. Throws CommandError
+// (125) with reason and remedy for an unknown event, a rate out of range, an event that this machine cannot
+// count, one named twice, and too many events.
 std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts);
 
-// How contention is looked for.
+// How contention is measured.
 enum class ContentionRequest : uint8_t {
   None,
-  Sampled,  // "contention": by samples and breakpoints, or the processor's memory samples
-  ByPages,  // "contention:pages": by counting what threads write on pages that each has for itself
+  Sampled,  // "contention": with samples and breakpoints, or the processor's memory samples
+  ByPages,  // "contention:pages": by counting what threads write on private pages
 };
 
-// Takes "contention" or "contention:pages", either with "@RATE", out of the events. The first goes by the
-// samples of CPUTIME: where these are not named, they are put in its place, 250 a second unless told; beside
-// the second as well. Throws CommandError (125) where both have a rate, or both ways are asked for.
+// Removes "contention" or "contention:pages", either with "@RATE", from the events. Both need samples of
+// CPUTIME. If CPUTIME is not among the events, it replaces the removed one, by default at 250 samples a
+// second. Throws CommandError (125) if both events have a rate, or both kinds of contention are requested.
 ContentionRequest take_contention(std::vector<std::string>& texts);
 
-// Whether "contention" is among the events.
+// True if "contention" is among the events.
 bool asks_for_contention(const std::vector<std::string>& texts);
 
-// Whether CPUTIME is among the events.
+// True if CPUTIME is among the events.
 bool names_cpu_time(const std::vector<std::string>& texts);
 
-// Has CPUTIME sampled seldom, and returns how often it was to be: the rate while contention is looked for
-// closely (hpcrun/sample/config.h, PROF_SEARCH_RATE).
+// Lowers the rate of CPUTIME, and returns its original rate. The original rate applies while contention is
+// searched for closely (hpcrun/sample/config.h, PROF_SEARCH_RATE).
 uint32_t rest_cpu_time(std::vector<hpcrun::EventSpec>& events);
 
-// Takes "locks" out of the events: waiting for locks is followed, not sampled. False when it is not among
-// them. Throws CommandError (125) where it has a rate.
+// Removes "locks" from the events: waiting for locks is traced, not sampled. Returns false if it is not among
+// them. Throws CommandError (125) if it has a rate.
 bool take_locks(std::vector<std::string>& texts);
 
-// As the runtime reads them (hpcrun/sample/config.h).
+// Formats events as the runtime reads them (hpcrun/sample/config.h).
 std::string format_events(const std::vector<hpcrun::EventSpec>& events);
 
 struct EventDescription {
@@ -48,7 +48,7 @@ struct EventDescription {
   std::string text;
 };
 
-// Every event that this machine can sample, our clocks first.
+// Returns every event that this machine can sample, prof's clocks first.
 std::vector<EventDescription> list_events();
 
 }  // namespace prof

@@ -24,7 +24,7 @@ constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2
 
 volatile sig_atomic_t child_pid = 0;
 
-// Passes signals on to the program while there is one, and gives them back their meaning for us afterwards.
+// Forwards signals to the program while it runs, and restores their handling in prof afterwards.
 class SignalForwarding {
  public:
   SignalForwarding();
@@ -51,7 +51,7 @@ SignalForwarding::~SignalForwarding() {
   for (size_t i = 0; i < before_.size(); ++i) sigaction(kForwarded[i], &before_[i], nullptr);
 }
 
-// One byte, or the end of the file when the one who holds the other end is gone.
+// Waits for one byte, or for the end of the file once no process has the other end open.
 void wait_for(int pipe) {
   char byte;
   while (read(pipe, &byte, 1) < 0 && errno == EINTR) {
@@ -64,14 +64,14 @@ void close_standard_streams() {
   if (nothing > STDERR_FILENO) close(nothing);
 }
 
-// Returns where it cannot, with errno.
+// Returns only if the program cannot be executed, with errno.
 void execute(const Launch& what) {
   for (const auto& [name, value] : what.environment) setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments;
   for (const std::string& argument : what.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
   arguments.push_back(nullptr);
   execv(what.program.c_str(), arguments.data());
-  if (errno == ENOEXEC) {  // a script without an interpreter line: the shell's, as execvp has it
+  if (errno == ENOEXEC) {  // a script without an interpreter line: run by the shell, as execvp does
     arguments[0] = const_cast<char*>(what.program.c_str());
     arguments.insert(arguments.begin(), const_cast<char*>("/bin/sh"));
     execv("/bin/sh", arguments.data());
@@ -122,7 +122,7 @@ Outcome launch(const Launch& what) {
     become_child(what, start_pipe[0], error_pipe[1], mask);
   }
 
-  std::signal(SIGPIPE, SIG_IGN);  // who reads our messages may leave; the program has its own disposition
+  std::signal(SIGPIPE, SIG_IGN);  // the reader of our messages may exit; the program has its own disposition
   child_pid = child;
   const SignalForwarding forwarding;
   sigprocmask(SIG_SETMASK, &mask, nullptr);

@@ -20,33 +20,33 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 struct Launch {
   std::filesystem::path program;       // the file to execute
   std::vector<std::string> arguments;  // argv, [0] as the user typed it
-  Environment environment;             // added to ours
+  Environment environment;             // added to prof's own
   std::filesystem::path measurement_directory;
   Window window;
   bool is_silent = false;  // its standard streams are /dev/null
-  // What the names of its measurement files begin with, where others write to the directory as well.
+  // Prefix of the names of its measurement files, if other processes write to the directory as well.
   std::string file_prefix;
-  bool watches_debuggers = true;  // which lists the directory as long as files come to it
-  // Called, where there is one, with the child's process id before it executes the program.
+  bool watches_debuggers = true;  // the watch lists the directory as long as new files appear
+  // If set, called with the child's process id before it executes the program.
   std::function<void(pid_t)> before_exec;
 };
 
 struct Outcome {
   int exit_status = 0;  // as a shell reports it: 128 + n for a signal
-  int signal = 0;       // that killed it; 0: none
+  int signal = 0;       // the signal that killed it; 0: none
   int pid = 0;
   int64_t end_monotonic_ns = 0;
   double wall_s = 0;
-  double cpu_s = 0;  // user and system, of the program and the descendants it waited for
+  double cpu_s = 0;  // user and system, of the program and the descendants for which it waited
 };
 
-// Signals that are sent to `prof` alone (SIGINT, SIGTERM, SIGHUP, SIGQUIT by kill) are passed on; what the
-// terminal sends reaches the program by itself. SIGPIPE is ignored from then on, and after the return. Throws
-// CommandError when it cannot be executed.
+// Runs the program and waits for its end. Signals that are sent to `prof` alone (SIGINT, SIGTERM, SIGHUP,
+// SIGQUIT by kill) are forwarded; the terminal sends its own to the program, too. SIGPIPE is ignored from
+// then on, also after the return. Throws CommandError if the program cannot be executed.
 Outcome launch(const Launch& what);
 
-// Becomes the program instead, with the arguments and environment of `what`. Throws CommandError when it
-// cannot be executed.
+// Becomes the program instead, with the arguments and environment of `what`. Throws CommandError if it cannot
+// be executed.
 [[noreturn]] void become(const Launch& what);
 
 }  // namespace prof

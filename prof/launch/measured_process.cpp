@@ -37,7 +37,7 @@ uint64_t monotonic_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
 }
 
-// One line of /proc/PID/maps that names a file.
+// A line of /proc/PID/maps that names a file.
 struct Mapping {
   dev_t device = 0;
   ino_t inode = 0;
@@ -58,7 +58,7 @@ void for_each_mapping(int pid, Use use) {
   }
 }
 
-// A pid is used again when its process is gone; the mapping is this process's alone.
+// True if the process has the file mapped. A pid may be reused once its process is gone, but not the mapping.
 bool has_mapped(int pid, const struct stat& file) {
   bool found = false;
   for_each_mapping(pid, [&](const Mapping& mapping) {
@@ -73,7 +73,8 @@ bool is_measurement_header(const hpcrun::FileHeader& header) {
          header.major == hpcrun::kFormatMajor && header.counters_offset == hpcrun::kCountersOffset;
 }
 
-// Applies a function to our copies of all perf events of a process. False where none can be had.
+// Applies a function to our copies of all perf events of a process. Returns false if the events cannot be
+// reached.
 template <typename Function>
 bool for_each_perf_event(int pid, Function function) {
   const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
@@ -98,7 +99,7 @@ bool for_each_perf_event(int pid, Function function) {
   return reached;
 }
 
-// Of which a file has the measurements; 0 where it has none.
+// Returns the process that a file has the measurements of; 0 if it has none.
 int process_of_file(const fs::path& path) {
   hpcrun::FileHeader header{};
   const std::string bytes = beginning_of(path, sizeof header);
@@ -187,7 +188,7 @@ std::vector<fs::path> files_of_running(const fs::path& directory) {
 
 namespace {
 
-// The measurement file of a process among those that a process has mapped.
+// Returns the measurement file of a process among the files that a process has mapped.
 fs::path mapped_file_of(int pid, int mapped_by) {
   fs::path found;
   for_each_mapping(mapped_by, [&](const Mapping& mapping) {
@@ -221,7 +222,7 @@ fs::path file_of_process(int pid) {
 }
 
 void pause_run(const fs::path& directory) {
-  start_paused(directory);  // first: none that starts now slips through
+  start_paused(directory);  // first, so that processes that start now are included
   for (const fs::path& file : files_of_running(directory)) RunningProcess(file).pause();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Processes that are being measured, seen from outside: through the measurement file that each has mapped,
-// and through copies of its perf events.
+// Processes that are being measured, controlled from another process: through the measurement file that each
+// has mapped, and through copies of its perf events.
 
 #include <atomic>
 #include <cstdint>
@@ -9,30 +9,30 @@
 
 namespace prof {
 
-// A process and the counters of its measurement file. Movable; closes nothing of the process's.
+// A process and the counters of its measurement file. Movable. Does not close anything of the process's.
 class RunningProcess {
  public:
-  // Invalid where the file is none of a process that runs and has it mapped, or that a `prof` measures from
-  // outside which has it mapped.
+  // Invalid unless a running process has the file mapped: the process that is measured, or a `prof` that
+  // measures it from outside.
   explicit RunningProcess(const std::filesystem::path& file);
   ~RunningProcess();
   RunningProcess(RunningProcess&& other) noexcept;
   RunningProcess& operator=(RunningProcess&& other) noexcept;
 
   bool is_valid() const { return page_ != nullptr; }
-  // True if the file is that of a process that has ended: it will not become valid.
+  // True if the process of the file has ended, so that this object will never become valid.
   bool has_ended() const { return has_ended_; }
   int pid() const { return pid_; }
   bool is_running() const;
   bool is_paused() const;
 
-  // Measuring pauses or goes on, for all threads. What is sampled from outside has no events of its own:
-  // `prof` throws its samples away. False where the process's perf events cannot be reached: its samples are
-  // then thrown away instead of not taken.
+  // Pause or resume measuring, for all threads. A process that is sampled from outside has no events of its
+  // own; `prof` discards its samples. Return false if the process's perf events cannot be reached: its
+  // samples are then discarded instead of not taken.
   bool pause();
   bool resume();
 
-  // Switches the perf events on or off; false where they cannot be reached.
+  // Enables or disables the perf events. Returns false if they cannot be reached.
   bool switch_events(bool on);
 
  private:
@@ -44,21 +44,22 @@ class RunningProcess {
   bool has_ended_ = false;
 };
 
-// The measurement files in a directory of processes that run.
+// Returns the measurement files in a directory whose processes run.
 std::vector<std::filesystem::path> files_of_running(const std::filesystem::path& directory);
 
-// The measurement file of a running process; empty where it is not measured, or where this user may not know.
+// Returns the measurement file of a running process; empty if the process is not measured, or this user may
+// not examine it.
 std::filesystem::path file_of_process(int pid);
 
-// All processes of a run, and with the marker those that it starts later.
+// Pause or resume all processes of a run; a marker file does the same for those that start later.
 void pause_run(const std::filesystem::path& directory);
 void resume_run(const std::filesystem::path& directory);
 
-// In a directory whose measurements come from processes that `prof attach` met.
+// The name of a marker in a directory with measurements by `prof attach`.
 constexpr char kAttachedMarker[] = "attached";
 void mark_attached(const std::filesystem::path& directory);
 
-// Processes of the run start paused from now on.
+// Has processes of the run start paused from now on.
 void start_paused(const std::filesystem::path& directory);
 
 }  // namespace prof

@@ -38,7 +38,7 @@ MeasuringWindow::~MeasuringWindow() {
   if (thread_.joinable()) thread_.join();
 }
 
-// False when the run is over.
+// Returns false when the run is over.
 bool MeasuringWindow::wait(double seconds) {
   std::unique_lock lock(mutex_);
   return !stop_.wait_for(lock, std::chrono::duration<double>(seconds), [this] { return stopping_; });

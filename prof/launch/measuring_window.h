@@ -1,5 +1,5 @@
 #pragma once
-// From when to when a run is measured: `--delay`, `--duration`, `--paused`.
+// The time window in which a run is measured: `--delay`, `--duration`, `--paused`.
 
 #include <chrono>
 #include <condition_variable>
@@ -25,8 +25,8 @@ struct Window {
 // Adds --delay and --duration, with their checks.
 void add_window_options(CLI::App& command, Window& window);
 
-// From construction to destruction pauses and resumes the processes of a run as the window asks, on a thread
-// of its own where it asks for anything.
+// Pauses and resumes the processes of a run as the window requires, from construction to destruction. Starts
+// a thread only if the window requires anything.
 class MeasuringWindow {
  public:
   MeasuringWindow(std::filesystem::path directory, const Window& window);

@@ -20,11 +20,11 @@ using hpcrun::EventSpec;
 using hpcrun::MemoryEvent;
 using hpcrun::MemoryHardware;
 
-// Sandy and Ivy Bridge tell the address of a load with its latency only, and whence by the data source. From
-// Haswell on all PEBS events of loads and stores tell it (Intel's manual, volume 3B, "Data Address
-// Profiling"), and an event of its own counts the loads that hit modified lines; on Sapphire Rapids it counts
-// lines that were forwarded unmodified as well. Hybrid processors are not in here: a thread's event would
-// count on one kind of core only.
+// On Sandy and Ivy Bridge the address of a load is sampled only with its latency, and its origin is in the
+// data source. From Haswell on, all PEBS events of loads and stores have the address (Intel's manual, volume
+// 3B, "Data Address Profiling"), and a separate event counts loads that hit modified lines. On Sapphire
+// Rapids that event also counts lines that were forwarded unmodified. Hybrid processors are not listed: a
+// thread's event would count on one kind of core only.
 constexpr NamedMemoryEvent kLatency{MemoryEvent::Loads, "MEM_TRANS_RETIRED:LATENCY_ABOVE_THRESHOLD:ldlat=30"};
 constexpr NamedMemoryEvent kPreciseStores{MemoryEvent::Stores, "MEM_TRANS_RETIRED:PRECISE_STORE"};
 constexpr NamedMemoryEvent kUopsHitm{MemoryEvent::ModifiedLoads, "MEM_LOAD_UOPS_L3_HIT_RETIRED:XSNP_HITM"};
@@ -54,21 +54,21 @@ constexpr CoreMemoryEvents kIntel[] = {
     {"spr", {kForwardedLoads, kRemoteHitm, kStores}},
 };
 
-// PEBS at 3 ("precise distribution") has one counter for all events on some processors; at 1 the instruction
-// is the next one.
+// With precise_ip 3 ("precise distribution") some processors have one counter for all events. With 1 the
+// sample shows the next instruction.
 constexpr uint8_t kPreciseIp[] = {2, 1};
 
 constexpr const char* kIbs = "/sys/bus/event_source/devices/ibs_op/";
 constexpr uint64_t kCountsOperations = 1u << 19;  // config of ibs_op, format cnt_ctl: not cycles
 constexpr uint64_t kFiltersKernel = 1;            // config2, format swfilt (Linux 6.14)
-// Of all instructions that it samples few are accesses that matter.
+// Of all instructions that it samples, few are relevant accesses.
 constexpr uint32_t kIbsSamples = 4;
 
 bool is_forbidden(int error) {
   return error == EACCES || error == EPERM;
 }
 
-// 0, or an errno.
+// Returns 0, or an errno.
 int try_event(const EventSpec& spec) {
   hpcrun::PerfRequest request;
   request.type = spec.perf_type;
@@ -85,7 +85,7 @@ int try_event(const EventSpec& spec) {
   return 0;
 }
 
-// Most virtual machines hide them, and need not be asked for each event.
+// Most virtual machines hide counters. A single test avoids trying each event there.
 bool may_have_counters() {
   EventSpec cycles;
   cycles.perf_type = PERF_TYPE_HARDWARE;
@@ -107,7 +107,7 @@ bool is_present(const Pfm& pfm, const char* pmu) {
   return false;
 }
 
-// The most exact that the kernel takes, or the first that it forbids.
+// Returns the most precise event that the kernel accepts, or the first that it forbids.
 std::optional<EventSpec> exactest(EventSpec spec) {
   for (const uint8_t precise_ip : kPreciseIp) {
     spec.precise_ip = precise_ip;
@@ -137,7 +137,7 @@ MemoryEvents find_pebs(uint32_t rate) {
   return found;
 }
 
-// User code alone where the kernel can tell the two apart; IBS itself cannot.
+// Restricts samples to user code if the kernel can filter them; IBS itself cannot.
 MemoryEvents find_ibs(uint32_t rate) {
   MemoryEvents found;
   uint32_t type = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// The events by which this machine's processor samples memory accesses, for -e contention: of Intel's PEBS
-// loads of lines that another core had modified, and stores, by libpfm4's names; of AMD's IBS all
-// instructions.
+// The events with which this machine's processor samples memory accesses, for -e contention. With Intel's
+// PEBS they are stores, and loads of lines that another core had modified, by libpfm4's names. With AMD's IBS
+// they are all instructions.
 
 #include <array>
 #include <span>
@@ -17,19 +17,19 @@ struct MemoryEvents {
   std::vector<hpcrun::EventSpec> events;
 };
 
-// Tries each with the kernel. Those that it refuses for want of a permission are among them, so that reports
-// can say so. `rate`: samples per second that are wanted of each thread.
+// Tries each event with the kernel. Events that it refuses for lack of permission are included, so that
+// reports can say so. `rate`: samples per second and thread.
 MemoryEvents find_memory_events(uint32_t rate);
 
-// As PROF_MEMORY_EVENTS has it; empty where there are none.
+// Formats events for PROF_MEMORY_EVENTS; empty if there are none.
 std::string format_memory_events(const MemoryEvents& found);
 
 struct NamedMemoryEvent {
   hpcrun::MemoryEvent kind = hpcrun::MemoryEvent::Loads;
-  const char* name = nullptr;  // libpfm4's, without its PMU; nullptr: there is none
+  const char* name = nullptr;  // libpfm4's, without its PMU; nullptr: none
 };
 
-// What the cores that libpfm4 knows by this name can sample.
+// The events that cores with this name in libpfm4 can sample.
 struct CoreMemoryEvents {
   const char* pmu;
   std::array<NamedMemoryEvent, hpcrun::kMostMemoryEvents> events;
@@ -37,7 +37,7 @@ struct CoreMemoryEvents {
 
 std::span<const CoreMemoryEvents> intel_memory_events();
 
-// Adds libpfm4's encoding of "pmu::name" to a memory event. False: it has none.
+// Adds libpfm4's encoding of "pmu::name" to a memory event. Returns false if libpfm4 has none.
 bool encode_memory_event(const char* pmu, const NamedMemoryEvent& event, hpcrun::EventSpec& out);
 
 }  // namespace prof

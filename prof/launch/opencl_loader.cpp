@@ -12,7 +12,7 @@ OpenClWay opencl_way(const MachineFiles& machine) {
 #ifdef PROF_HAVE_OPENCL
   const std::filesystem::path loader = opencl_loader(machine);
   if (loader.empty()) return OpenClWay::Layer;
-  // Loaders read the variable, so they hold its name.
+  // A loader that reads the variable contains its name.
   const std::string code = machine.text(loader.native()).value_or("");
   return code.find("OPENCL_LAYERS") == code.npos ? OpenClWay::Preload : OpenClWay::Layer;
 #else

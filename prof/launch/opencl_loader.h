@@ -1,5 +1,5 @@
 #pragma once
-// How the runtime can follow OpenCL programs on a machine.
+// How the runtime traces OpenCL programs on a machine.
 
 #include <filesystem>
 
@@ -8,14 +8,14 @@
 namespace prof {
 
 enum class OpenClWay {
-  Layer,    // the loader takes layers (OPENCL_LAYERS); or there is none, and nothing to lose
-  Preload,  // it does not: a library of ours stands in front of it
+  Layer,    // the loader supports layers (OPENCL_LAYERS), or no loader is installed
+  Preload,  // it does not: a library of prof's intercepts its calls
   None      // this build has no OpenCL part
 };
 
 OpenClWay opencl_way(const MachineFiles& machine);
 
-// The loader's file, or empty.
+// Returns the loader's file; empty if there is none.
 std::filesystem::path opencl_loader(const MachineFiles& machine);
 
 }  // namespace prof

@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Reading measurements only to find that no process made code would be a waste.
+// Checked first, so that measurements are not read if no process generated code.
 bool any_perf_map() {
   std::error_code error;
   for (fs::directory_iterator at("/tmp", error), end; !error && at != end; at.increment(error)) {
@@ -30,7 +30,7 @@ void keep_perf_maps(const fs::path& directory, const std::string& file_prefix) {
     try {
       const ProcessMeasurement measurement = read_measurement_header(at->path());
       copy_perf_map(left_perf_map(measurement), kept_perf_map_path(measurement));
-    } catch (const MeasurementError&) {  // the analysis says what is wrong with it
+    } catch (const MeasurementError&) {  // the analysis reports it
     }
   }
 }

@@ -1,15 +1,15 @@
 #pragma once
-// Names of generated code outlive the process that made it.
+// Keeps the names of generated code after the process that generated it has ended.
 
 #include <filesystem>
 #include <string>
 
 namespace prof {
 
-// Copies the perf maps that the measured processes, of all or of those whose files' names begin so, left in
-// /tmp beside their measurements, where the analysis looks first: on another machine, or when /tmp was
-// cleaned, the names are still there. Maps that are not believed stay where they are. Failures cost names,
-// not the run: they are ignored.
+// Copies perf maps from /tmp to the measurements, where the analysis searches first. The names are then
+// available on another machine, or after /tmp was cleaned. Copies those of all measured processes, or of
+// those whose measurement files begin with `file_prefix`. Maps that fail validation are not copied. Failures
+// are ignored: they cost names, not the run.
 void keep_perf_maps(const std::filesystem::path& directory, const std::string& file_prefix = {});
 
 }  // namespace prof

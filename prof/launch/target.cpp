@@ -102,7 +102,8 @@ Target find_target(const std::string& program) {
   fs::path at = target.path;
   for (int depth = 0; depth <= kMostInterpreters; ++depth) {
     const hpcrun::ProgramKind kind = hpcrun::program_kind(at.c_str());
-    if (kind == hpcrun::ProgramKind::Unreadable) break;  // executable but not readable: nothing more to learn
+    if (kind == hpcrun::ProgramKind::Unreadable)
+      break;  // executable but not readable: its kind stays unknown
     if (kind != hpcrun::ProgramKind::NotElf) {
       if (kind == hpcrun::ProgramKind::Foreign) refuse_foreign(at);
       refuse_raised_privileges(at);

@@ -1,5 +1,5 @@
 #pragma once
-// What kind of program is about to be run: can a preloaded runtime measure it?
+// Finds out what kind of program is about to run, and if a preloaded runtime can measure it.
 
 #include <filesystem>
 #include <string>
@@ -9,11 +9,11 @@
 namespace prof {
 
 struct Target {
-  std::filesystem::path path;   // of the file that execvp would run
-  std::filesystem::path image;  // of the ELF file that this leads to through interpreter lines, if any
-  hpcrun::ProgramKind kind = hpcrun::ProgramKind::Unreadable;  // of that file
+  std::filesystem::path path;   // the file that execvp would run
+  std::filesystem::path image;  // the ELF file to which its interpreter lines lead, if any
+  hpcrun::ProgramKind kind = hpcrun::ProgramKind::Unreadable;  // of `image`
 
-  // Can it be sampled from outside only?
+  // True if it can only be sampled from outside.
   bool needs_outside() const { return hpcrun::needs_outside_sampling(kind); }
 };
 
@@ -21,8 +21,8 @@ struct Target {
 // follows "it is" or a colon.
 const char* reason_outside(hpcrun::ProgramKind kind);
 
-// Finds the program as execvp does and looks at it, through the interpreter lines of scripts. Throws
-// CommandError: 127 not found, 126 not executable, 125 when it runs but cannot be measured, with the remedy.
+// Finds the program as execvp does, and examines it through the interpreter lines of scripts. Throws
+// CommandError with the remedy: 127 not found, 126 not executable, 125 if it runs but cannot be measured.
 Target find_target(const std::string& program);
 
 }  // namespace prof

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kProbeRate = 20'000;  // hpcrun::kMaxRate
 constexpr int64_t kWindowNs = 200'000;
-// Of a timer signal on a virtual machine (docs/sampling.md), where nothing was measured.
+// Of a timer signal on a virtual machine (docs/sampling.md), used if nothing was measured.
 constexpr double kTypicalCost = 20e-6;
 
 volatile sig_atomic_t arrived = 0;
@@ -37,14 +37,14 @@ int64_t thread_cpu_ns() {
   return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// CPU nanoseconds that a fixed amount of work takes now.
+// Returns the CPU nanoseconds that a fixed amount of work takes now.
 int64_t work(uint64_t amount) {
   const int64_t start = thread_cpu_ns();
   for (uint64_t i = 0; i < amount; ++i) sink = sink + i;
   return thread_cpu_ns() - start;
 }
 
-// How much work fills a window.
+// Returns the amount of work that fills a window.
 uint64_t calibrate() {
   constexpr uint64_t kFirst = 50'000;
   const int64_t took = std::max<int64_t>(1, work(kFirst));
@@ -56,7 +56,8 @@ double median(std::vector<double>& values) {
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
-// The extra time that samples cost the same work, in turns without and with them.
+// Returns the extra time that the same work takes because of samples, in alternate turns without and with
+// them.
 double measure_cost(int descriptor, uint64_t amount, int turns) {
   std::vector<double> costs(static_cast<size_t>(turns));
   for (double& cost : costs) {
@@ -89,7 +90,7 @@ double measure_cost(int descriptor, uint64_t amount, int turns) {
   sigprocmask(SIG_BLOCK, &traps, nullptr);
   hpcrun::enable_perf_event(descriptor);
   const uint64_t amount = calibrate();
-  work(amount);  // some periods: the blocked signal comes
+  work(amount);  // takes several periods, so the blocked signal is raised
   sigprocmask(SIG_UNBLOCK, &traps, nullptr);
   hpcrun::disable_perf_event(descriptor);
 
@@ -98,7 +99,8 @@ double measure_cost(int descriptor, uint64_t amount, int turns) {
   _exit(arrived > 0 && written ? 0 : 1);
 }
 
-// As the runtime makes them: with a signal, of which a user may have only so many (ulimit -i).
+// True if a timer with a signal can be created, as the runtime creates them. The number of pending signals
+// per user is limited (ulimit -i).
 bool can_make_timer(clockid_t clock) {
   sigevent signal{};
   signal.sigev_notify = SIGEV_SIGNAL;
@@ -118,7 +120,7 @@ bool can_queue_samples() {
   return descriptor >= 0;
 }
 
-// Where sigtrap is not to be had.
+// Returns the trigger if sigtrap is not available.
 TriggerProbe probe_others() {
   TriggerProbe probe{hpcrun::Trigger::Timer, kTypicalCost, true, can_make_timer(CLOCK_MONOTONIC)};
   if (can_make_timer(CLOCK_THREAD_CPUTIME_ID)) return probe;
@@ -127,9 +129,9 @@ TriggerProbe probe_others() {
   return probe;
 }
 
-// With the first event of the machine the kernel waits for an RCU grace period, which has been seen to take a
-// minute (a virtual machine with busy CPUs). It is prof that waits here, and the measured process that need
-// not: the descriptor stays open as long as prof runs.
+// Opens the machine's first event. The kernel then waits for an RCU grace period, which can take a minute
+// (seen on a virtual machine with busy CPUs). This way prof waits instead of the measured process. The
+// descriptor stays open as long as prof runs.
 void keep_perf_ready() {
   static const int descriptor = [] {
     hpcrun::PerfRequest request;
@@ -169,7 +171,7 @@ std::optional<hpcrun::Trigger> users_trigger() {
        hpcrun::kEnvTrigger, name);
 }
 
-// They are in order of preference.
+// Triggers are in order of preference.
 hpcrun::Trigger chosen_trigger(std::optional<hpcrun::Trigger> users, const TriggerProbe& probe) {
   return users ? std::max(*users, probe.trigger) : probe.trigger;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Which sample trigger this machine and user allow.
+// The sample trigger that this machine and user allow.
 
 #include <optional>
 
@@ -9,8 +9,8 @@ namespace prof {
 
 struct TriggerProbe {
   hpcrun::Trigger trigger = hpcrun::Trigger::Timer;
-  // What one sample costs before our handler does anything: interrupt, signal, return. Measured where the
-  // trigger is sigtrap, else a typical figure.
+  // The cost of one sample before our handler begins: interrupt, signal, return. Measured if the trigger is
+  // sigtrap, otherwise a typical figure.
   double cost_s = 0;
   bool has_clock = true;   // false: the kernel refuses every source of CPUTIME
   bool has_timers = true;  // false: it refuses timers, and so REALTIME
@@ -18,18 +18,18 @@ struct TriggerProbe {
 
 constexpr int kProbeTurns = 4;
 
-// Tries perf's sigtrap in a child process, also with SIGTRAP blocked (kernels that kill for it must not
-// be used: glibc blocks all signals while it creates a thread). Takes half a millisecond of CPU time, and as
-// much again for each turn in which the cost is measured: one will do where few samples are taken. Until prof
-// ends it keeps a disabled event of its own open, so that no measured process waits for the machine's first
-// one.
+// Tries perf's sigtrap in a child process, also with SIGTRAP blocked. Kernels that kill the process in that
+// case must not be used, because glibc blocks all signals while it creates a thread. Takes half a millisecond
+// of CPU time, and as much again for each turn in which the cost is measured; one turn is enough if few
+// samples are taken. Until prof ends it keeps a disabled event of its own open, so that no measured process
+// waits for the machine's first event.
 TriggerProbe probe_trigger(int turns = kProbeTurns);
 
-// The trigger that the user asks for in PROF_TRIGGER, if any. Throws CommandError (125) for a name that is
-// none.
+// Returns the trigger that the user requests with PROF_TRIGGER, if any. Throws CommandError (125) for an
+// unknown name.
 std::optional<hpcrun::Trigger> users_trigger();
 
-// The trigger of a run: nothing better than this machine allows, and than the user asks for.
+// Returns the trigger of a run: the user's, unless this machine allows only a worse one.
 hpcrun::Trigger chosen_trigger(std::optional<hpcrun::Trigger> users, const TriggerProbe& probe);
 
 const char* trigger_name(hpcrun::Trigger trigger);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// In which the launcher ends this process, because the first one has said the same.
+// How long to wait for the launcher to end this process, because the first one has printed the same error.
 constexpr std::chrono::seconds kPatienceForFirst{2};
 
 fs::path folder_of(const TeamRequest& request) {

@@ -14,13 +14,13 @@ namespace prof {
 struct TeamRequest {
   std::vector<std::filesystem::path> directories;
   std::filesystem::path output;  // empty: in the first directory
-  std::string options;           // that the result depends on, as any text
+  std::string options;           // options that affect the result, as any text
   bool resume = false;
 };
 
-// The team of this process: nullptr where it is alone and will not be resumed. From here on every line that
-// is said names the process, and all but the first say nothing but errors. Throws CommandError (125),
-// TeamError.
+// Joins the team of this process. Returns nullptr if the process is alone and will not be resumed. From then
+// on every printed line names the process, and all but the first process print errors only. Throws
+// CommandError (125), TeamError.
 std::unique_ptr<Team> join_team(const TeamRequest& request);
 
 }  // namespace prof

@@ -25,13 +25,13 @@ namespace {
 
 constexpr int kQuestions = 16;
 constexpr timeval kPatience = {.tv_sec = 0, .tv_usec = 100'000};  // for an answer
-constexpr int64_t kMaxWaitNs = 100'000'000;  // for an answer among datagrams of somebody else
+constexpr int64_t kMaxWaitNs = 100'000'000;  // for an answer among datagrams from other programs
 constexpr size_t kMostAddresses = 4;
-// Networks lose packets: of a question that has no answer another is asked.
+// Networks lose packets: a question without an answer is repeated.
 constexpr int kRounds = 3;
 constexpr int kMostUnanswered = 3;
 
-// Both ways; all of a job's nodes run the same prof, in the same byte order.
+// Used in both directions. All nodes of a job run the same prof, in the same byte order.
 struct Message {
   uint64_t token;
   uint64_t question;
@@ -43,14 +43,14 @@ int64_t monotonic_ns() {
   return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
-// To be added to CLOCK_MONOTONIC for CLOCK_REALTIME, until somebody sets that.
+// The difference to be added to CLOCK_MONOTONIC to get CLOCK_REALTIME, until the latter is set.
 struct ToRealtime {
   int64_t ns;
-  int64_t error_ns;  // it is off by that at most
+  int64_t error_ns;  // its maximum error
 };
 
-// One clock is read between two looks at the other: where the thread is interrupted meanwhile, the looks lie
-// apart.
+// Reads one clock between two readings of the other. If the thread is interrupted meanwhile, the two readings
+// lie apart.
 ToRealtime to_realtime() {
   using namespace std::chrono;
   constexpr int kLooks = 8;
@@ -65,7 +65,8 @@ ToRealtime to_realtime() {
   return best;
 }
 
-// Of networks first; the loopback's is for processes of one node.
+// Returns this node's addresses. Those of networks come first; the loopback's is for processes of the same
+// node.
 std::vector<std::string> own_addresses() {
   std::vector<std::string> addresses, loopback;
   ifaddrs* all = nullptr;
@@ -90,7 +91,7 @@ std::vector<std::string> own_addresses() {
   return addresses;
 }
 
-// A socket for both protocols, an IPv4 address being one of IPv6's; -1 without.
+// Returns a socket for both protocols, with IPv4 addresses mapped to IPv6, or -1.
 int open_socket() {
   const int socket = ::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (socket < 0) return -1;
@@ -114,14 +115,14 @@ std::optional<ClockDifference> ask(int socket, uint64_t token, uint64_t question
   const auto [to_realtime, own_error] = prof::to_realtime();
   const int64_t asked = monotonic_ns() + to_realtime;
   if (send(socket, &message, sizeof message, 0) != sizeof message) return std::nullopt;
-  do {  // a late answer to an earlier question is passed over
+  do {  // a late answer to an earlier question is skipped
     if (monotonic_ns() + to_realtime - asked > kMaxWaitNs ||
         recv(socket, &message, sizeof message, 0) != sizeof message)
       return std::nullopt;
   } while (message.token != token || message.question != question);
   const int64_t answered = monotonic_ns() + to_realtime;
   const int64_t way = (answered - asked) - (message.sent_ns - message.received_ns);
-  // The other's reading of its clocks is about as far off as ours.
+  // The other node's reading of its clocks has about the same error as ours.
   return ClockDifference{((message.received_ns - asked) + (message.sent_ns - answered)) / 2,
                          way / 2 + 2 * own_error, answered, answered - to_realtime, ""};
 }
@@ -158,7 +159,7 @@ ClockServer::ClockServer() : socket_(open_socket()), end_(eventfd(0, EFD_CLOEXEC
     return;
   std::random_device random;
   address_ = {host_name(), own_addresses(), ntohs(any.sin6_port), uint64_t{random()} << 32 | random()};
-  // The program's signals are the main thread's.
+  // The thread blocks the program's signals, which are for the main thread.
   sigset_t all, before;
   sigfillset(&all);
   sigdelset(&all, SIGBUS);  // raised by accesses to truncated files (cut_files.h)

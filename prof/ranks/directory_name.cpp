@@ -25,7 +25,7 @@ std::string present_local_time() {
   return text.data();
 }
 
-// PBS and Flux have ids with characters that a file name must not have, or that are awkward in one.
+// Replaces characters in ids of PBS and Flux that are not allowed, or inconvenient, in a file name.
 std::string as_file_name(std::string text) {
   std::ranges::replace(text, '/', '_');
   return text;

@@ -53,7 +53,7 @@ bool create_launch_record(const fs::path& directory, LaunchRecord record) {
                      {"port", record.clock.port},
                      {"token", record.clock.token}};
   const std::string text = json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  // Whoever reads it before it is whole takes it for none, and looks again.
+  // A rank that reads the file before it is complete does not recognize it, and tries again.
   try {
     return Folder(directory).write_new(kLaunchFile, text);
   } catch (const WriteError& error) {

@@ -18,17 +18,17 @@ namespace fs = std::filesystem;
 
 constexpr int kMostAncestors = 64;
 constexpr std::string_view kHydra = "hydra_pmi_proxy";
-// Their processes are their own, whatever has started them.
+// Processes below one of these belong to it, whatever started the launcher itself.
 constexpr std::array<std::string_view, 6> kOtherLaunchers = {"slurmstepd", "flux-shell", "orted",
                                                              "prted",      "palsd",      "mpispawn"};
 
 struct Process {
-  std::string name;  // 15 characters at most
+  std::string name;  // at most 15 characters
   int parent = 0;
   unsigned long long start_ticks = 0;
 };
 
-// "pid (name) state parent ...", where the name may have anything in it.
+// Parses "pid (name) state parent ...", in which the name may contain anything.
 std::optional<Process> process_of(const fs::path& directory) {
   std::ifstream in(directory / "stat");
   std::string text;
@@ -37,7 +37,7 @@ std::optional<Process> process_of(const fs::path& directory) {
   if (open == text.npos || close == text.npos || close < open) return std::nullopt;
   Process process{text.substr(open + 1, close - open - 1)};
   std::istringstream rest(text.substr(close + 1));
-  constexpr int kBetween = 17;  // fields of the parent and of the start
+  constexpr int kBetween = 17;  // fields between the parent and the start time
   std::string skipped;
   rest >> skipped >> process.parent;
   for (int i = 0; i < kBetween; ++i) rest >> skipped;

@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What write_run_record() wrote.
+// True if write_run_record() wrote the file.
 bool is_run_record(const fs::path& file) {
   const auto record = nlohmann::json::parse(read_regular_file(file).value_or(""), nullptr, false);
   return record.is_object() && record.contains("command") && record.contains("trigger_cost_s");
@@ -48,7 +48,7 @@ bool is_repair_file(const fs::path& file) {
   return json.is_object() && json.value("schema", "") == kRepairSchema;
 }
 
-// The names that a run is going to need: files of others by these names would be lost.
+// Refuses files of other programs with names that a run needs: they would be overwritten.
 void refuse_files_of_others(const fs::path& directory) {
   std::error_code error;
   const fs::path record = directory / "run.json";
@@ -67,14 +67,15 @@ void refuse_files_of_others(const fs::path& directory) {
   require_place_for_database(directory / "database");
 }
 
-// Named by a build id, and by a process as well until it is whole.
+// Its name is a build id, followed by that of a process until the table is complete.
 bool is_shared_table(const fs::path& file) {
   std::error_code error;
   return file.filename().string().find_first_not_of("0123456789abcdef.") == std::string::npos &&
          fs::is_regular_file(file, error);
 }
 
-// As hpcrun::kSavedFileFormat, and with the number of a process until it is whole.
+// True for names as hpcrun::kSavedFileFormat, also with the number of a process, as long as the file is
+// incomplete.
 bool is_saved_file(std::string_view name) {
   constexpr std::string_view kBefore = "saved-", kBehind = ".elf";
   if (!name.starts_with(kBefore)) return false;
@@ -85,7 +86,7 @@ bool is_saved_file(std::string_view name) {
   return rest.find_first_not_of(".0123456789") == rest.npos;
 }
 
-// Only what a run left is removed: never a file that a user put there.
+// Removes only what a run left, never a file that a user put there.
 void empty_of_measurements(const fs::path& directory) {
   std::vector<StoredFile> files = rank_records(directory);
   std::ranges::move(clock_files(directory), std::back_inserter(files));
@@ -123,7 +124,7 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
   try {
     Folder::make(directory);
   } catch (const WriteError& error) {
-    if (error.code() == std::errc::operation_not_permitted) throw;  // another user's
+    if (error.code() == std::errc::operation_not_permitted) throw;  // belongs to another user
     fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
          directory.string(), error.code().message());
   }
@@ -144,7 +145,7 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
   return directory;
 }
 
-// Without it each process makes its own.
+// Without this folder each process makes its own tables.
 void make_room_for_shared_tables(const fs::path& directory) {
   try {
     Folder(directory).folder(hpcrun::kSharedTablesFolder);
@@ -181,7 +182,7 @@ void write_run_record(const fs::path& directory, const std::vector<std::string>&
       {"end_monotonic_ns", outcome.end_monotonic_ns},
       {"trigger_cost_s", trigger_cost_s},
   };
-  // Renamed when it is whole: other ranks take its being there for the end.
+  // Renamed when it is complete: other ranks take its existence as the end.
   try {
     Folder(directory).write(name,
                             record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
@@ -194,9 +195,9 @@ std::string present_time() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-// The first page of a measurement file counts every sample. Times of files tell less: a process writes to its
-// file through memory, which renews the file's time now and then at most.
-// What members are their checksums say.
+// Combines the first pages of measurement files, which count every sample. Modification times are not
+// sufficient: a process writes through mapped memory, which updates the time only occasionally. Members of
+// containers are represented by their checksums.
 std::string state_of_measurements(const fs::path& directory) {
   size_t files = 0;
   uint32_t sum = 0;
@@ -233,7 +234,7 @@ bool has_measurement_names(const fs::path& directory) {
   });
 }
 
-// A container is there from the begin of a run on.
+// A container exists from the start of a run on.
 bool is_taken(const fs::path& directory) {
   return has_measurements(directory) || !containers_in(directory).empty();
 }

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// True for the first of those that ask.
+// True for the first rank that creates the file.
 bool create(const fs::path& file) try {
   return Folder(file.parent_path()).write_new(file.filename().string(), "");
 } catch (const WriteError&) {
@@ -55,7 +55,7 @@ void NodeClock::write(const std::optional<ClockDifference>& end) const {
   try {
     write_own_file(file_, record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const WriteError&) {
-    return;  // the times of this node are then aligned by less
+    return;  // the times of this node are then aligned less exactly
   }
 }
 

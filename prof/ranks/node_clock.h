@@ -1,7 +1,7 @@
 #pragma once
-// The clock of a node beside that of the first rank's, whose time the timeline of a parallel program has: one
-// rank of each other node compares them when the program begins and when it ends, and keeps the result in
-// DIR/clock-<host>.json.
+// Compares a node's clock with that of the first rank's node, which defines the times in the timeline of a
+// parallel program. One rank of each other node compares them when the program begins and when it ends, and
+// stores the result in DIR/clock-<host>.json.
 
 #include <filesystem>
 #include <optional>
@@ -12,13 +12,12 @@ namespace prof {
 
 class NodeClock {
  public:
-  // Does nothing on the first rank's node, where another rank of this node is faster, and where nobody
-  // answers.
+  // Does nothing on the first rank's node, if another rank of this node was faster, or if there is no answer.
   NodeClock(std::filesystem::path directory, ClockAddress first);
-  // At the end of the program, for what the clock has drifted by. Where the first rank's node does not answer
-  // any more, what was found at the begin stays, after 0.3 s at most.
+  // Compares again at the end of the program, to measure the drift. If the first rank's node does not answer
+  // any more, the first result stays; that takes 0.3 s at most.
   void compare_again() const;
-  // Where it keeps the result; empty where another rank does.
+  // Returns the file with the result; empty if another rank compares.
   const std::filesystem::path& file() const { return file_; }
 
  private:

@@ -30,8 +30,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Files of the node's directory. The first is the lock that all share who are there; the second is held by
-// who adds to the container, and says which that is and how much of it is whole.
+// Files of the node's directory. The first is a lock that all present ranks share. The second is a lock held
+// by the rank that adds to the container; its contents name the container, and the length up to which it is
+// complete.
 constexpr char kPresenceFile[] = "present";
 constexpr char kContainerFile[] = "container";
 constexpr char kToldFile[] = "told";
@@ -64,7 +65,7 @@ class Lock {
   int descriptor_;
 };
 
-// Who is told to end while it adds has added when it does.
+// Delays signals that would end prof until it has finished adding.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -82,7 +83,7 @@ class SignalsHeld {
 };
 
 struct KnownContainer {
-  std::string name;  // empty: there is none yet
+  std::string name;  // empty: not created yet
   uint64_t end = 0;
 };
 
@@ -93,7 +94,7 @@ KnownContainer known_container(const fs::path& local) {
   return known;
 }
 
-// The lock's own file, which stays the one it is.
+// Stores the container's state in the lock's own file, which is not replaced.
 void keep_known(const fs::path& local, const KnownContainer& known) {
   const std::string line = fmt::format("{:020} {}\n", known.end, known.name);
   const int file = open_lock(local / kContainerFile);
@@ -111,7 +112,8 @@ std::string as_node_file_name(std::string text) {
   return text;
 }
 
-// Locks are common to those who see the same file under the same kernel.
+// Identifies the file system and kernel: locks are shared by processes that use the same file under the same
+// kernel.
 std::string place_of(const fs::path& local) {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
@@ -126,7 +128,7 @@ bool is_own_directory(const fs::path& path) {
          (status.st_mode & 022) == 0;
 }
 
-// The process and its file's number in "<host>-<rank>-<pid>-<n>.prof", as "<host>-<pid>.map" has it.
+// Returns the map of a file: the process in "<host>-<rank>-<pid>-<n>.prof" has its map in "<host>-<pid>.map".
 fs::path map_beside(const fs::path& file, const std::string& host) {
   const std::string name = file.stem().string();
   const size_t number = name.rfind('-');
@@ -187,7 +189,7 @@ NodeDirectory::~NodeDirectory() {
   if (present_ >= 0) leave();
 }
 
-// False where the last one was just leaving.
+// Returns false if the last rank was just leaving.
 bool NodeDirectory::join() {
   try {
     Folder(path_.parent_path(), FolderOwner::Any).folder(path_.filename().string());
@@ -222,8 +224,8 @@ void NodeDirectory::open_container(const std::function<void(const fs::path&)>& p
   keep_known(path_, made);
 }
 
-// A name of its own for each node, also where several have the same name. Who comes when all others of the
-// node have left goes on with theirs.
+// Creates a container with a name that is unique per node, even if several nodes have the same host name. A
+// rank that arrives after all other ranks of the node have left continues with their container.
 std::string NodeDirectory::make_container(uint64_t& end) const {
   for (int i = 0; i < kMostContainersOfHost; ++i) {
     const std::string name =
@@ -262,8 +264,8 @@ std::vector<fs::path> NodeDirectory::files_of(const std::string& file_prefix) {
   return files;
 }
 
-// Launchers that end a job soon kill whoever has not ended: the others need not wait until what one has added
-// is on the disk.
+// Adds files. The lock is released before they are written to disk, so that other ranks need not wait for
+// that: launchers that end a job soon kill all processes that have not ended.
 void NodeDirectory::add(const std::vector<fs::path>& files, Whose whose) {
   if (files.empty()) return;
   const SignalsHeld held;
@@ -276,7 +278,7 @@ std::unique_ptr<ContainerWriter> NodeDirectory::write(const std::vector<fs::path
   const Lock lock(path_ / kContainerFile);
   KnownContainer known = known_container(path_);
   const fs::path path = common_ / known.name;
-  // Who was killed in here may have added some of its files.
+  // A rank that was killed in here may have added some of its files.
   std::vector<StoredFile> there;
   if (whose == Whose::All) {
     ContainerReader container(path);
@@ -305,7 +307,7 @@ void NodeDirectory::say_once(const std::string& line) const {
   try {
     if (!Folder(path_).write_new(kToldFile, "")) return;
   } catch (const WriteError&) {
-    // Then each says it.
+    // Every rank prints it then.
   }
   say_line(line);
 }
@@ -326,7 +328,7 @@ bool NodeDirectory::collect(const std::string& file_prefix, const std::vector<fs
   }
 }
 
-// The last one adds what is left of ranks whose `prof` was killed.
+// The last rank adds the files of ranks whose `prof` was killed.
 void NodeDirectory::leave() {
   if (flock(present_, LOCK_EX | LOCK_NB) == 0) {
     std::error_code error;
@@ -352,7 +354,7 @@ void NodeDirectory::leave() {
   close(std::exchange(present_, -1));
 }
 
-// Its lock last: who comes meanwhile waits for it, and finds that it is gone.
+// Removes its lock last. A rank that arrives meanwhile waits for the lock, and finds the directory gone.
 void NodeDirectory::remove() const {
   std::error_code error;
   if (const std::string name = known_container(path_).name; !name.empty()) {
@@ -369,7 +371,7 @@ void NodeDirectory::remove() const {
     folder.remove(kPresenceFile);
     fs::remove(path_, error);  // if it is empty
   } catch (const WriteError&) {
-    return;  // it is gone
+    return;  // already removed
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// With `prof run --aggregate=node`: a directory on a disk of the node, in which all ranks of a launch measure
-// that run there, and the container in the common measurement directory to which each adds its files when its
-// program has ended (hpcrun/measurement/container.h). The last one to leave removes the directory.
+// With `prof run --aggregate=node`: a directory on a disk of the node, into which all ranks of a launch on
+// that node measure. When its program has ended, each rank adds its files to a container in the common
+// measurement directory (hpcrun/measurement/container.h). The last rank to leave removes the directory.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,20 +17,20 @@ namespace prof {
 
 class NodeDirectory {
  public:
-  // Makes it, or joins those that are in it. `launch` and `token` are the same for all ranks of a launch, the
-  // token for no other. `prepare` is called by the first one, for what measured processes look for. Throws
-  // CommandError (125).
+  // Creates the directory, or joins the ranks that are in it. `launch` and `token` are the same for all ranks
+  // of a launch, and no other launch has the token. The first rank calls `prepare` to create the files that
+  // measured processes expect. Throws CommandError (125).
   NodeDirectory(const std::filesystem::path& common, const std::string& launch, uint64_t token,
                 const std::function<void(const std::filesystem::path&)>& prepare);
-  // Leaves it.
+  // Leaves the directory.
   ~NodeDirectory();
   NodeDirectory(const NodeDirectory&) = delete;
   NodeDirectory& operator=(const NodeDirectory&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Adds the measurement files whose names begin so, with what belongs to them, and then `others`. False
-  // where that cannot be done: the files stay, and one rank of the node says so.
+  // Adds the measurement files whose names begin with `file_prefix`, with the files that belong to them, and
+  // then `others`. Returns false if that fails: the files stay, and one rank of the node reports it.
   bool collect(const std::string& file_prefix, const std::vector<std::filesystem::path>& others);
 
  private:
@@ -48,13 +48,13 @@ class NodeDirectory {
 
   std::filesystem::path common_, path_;
   ContainerOwner owner_;
-  int present_ = -1;  // a lock that all who are in the directory share
+  int present_ = -1;  // a shared lock of all ranks in the directory
 };
 
-// A token that no other launch has.
+// Returns a token that no other launch has.
 uint64_t token_of_launch();
 
-// Of a run that measures with --aggregate=node: its directories on this node.
+// Returns the directories on this node of a run that measures with --aggregate=node.
 std::vector<std::filesystem::path> node_directories(const std::filesystem::path& common);
 
 }  // namespace prof

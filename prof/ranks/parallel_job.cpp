@@ -37,7 +37,7 @@ bool is_of_pmi(std::string_view rank) {
   return rank.starts_with("PMI_") || is_of_mvapich(rank);
 }
 
-// How many of the ranks are on this node, where MPICH and its like say so.
+// Returns how many of the ranks are on this node, if MPICH and similar launchers report it.
 std::optional<int> ranks_here(std::string_view rank) {
   if (is_of_mvapich(rank)) return number("MV2_COMM_WORLD_LOCAL_SIZE");
   if (!is_of_pmi(rank)) return std::nullopt;
@@ -45,26 +45,26 @@ std::optional<int> ranks_here(std::string_view rank) {
   return of_hydra ? of_hydra : number("PMI_LOCAL_SIZE");
 }
 
-// What the launcher that started these ranks calls their launch; empty where it does not say. Each rule
-// either holds for all ranks of a launch or for none: a rank must not be alone with what its own number
-// happens to be.
+// Returns the name of the launch by the launcher that started these ranks; empty if it has none. Each rule
+// must hold for all ranks of a launch or for none: otherwise one rank could get a name that the others do not
+// have.
 std::string name_of_launch(const RankVariables& names, int size) {
   const std::string_view rank = names.rank;
-  // mpirun in a batch job of Slurm starts its processes by srun on other nodes, but not on its own.
+  // In a batch job of Slurm, mpirun starts its processes on other nodes with srun, but not on its own node.
   if (!rank.starts_with("OMPI")) {
-    // Hydra may have been started by others' steps, and their variables are still there.
+    // Hydra may run in a step of another launcher, whose variables are still set.
     if (is_of_pmi(rank))
       if (const auto proxy = hydra_proxy_above(getpid())) {
         if (!proxy->launch.empty()) return proxy->launch;
         if (ranks_here(rank) == size) return fmt::format("{}", proxy->pid);
       }
-    // A step of one process, in which somebody calls mpiexec, is not these ranks' launch.
+    // A step of one process, in which mpiexec is called, is not the launch of these ranks.
     if (number("SLURM_STEP_NUM_TASKS") == size)
       if (std::string step = variable("SLURM_STEP_ID"); !step.empty()) return step;
     if (number("FLUX_JOB_SIZE") == size)
       if (std::string id = variable("FLUX_JOB_ID"); !id.empty()) return id;
   }
-  // mpirun_rsh of MVAPICH: who it is, on which node.
+  // mpirun_rsh of MVAPICH: its process id and its node.
   if (const std::string host = variable("MPISPAWN_MPIRUN_HOST"), id = variable("MPISPAWN_MPIRUN_ID");
       is_of_mvapich(rank) && !host.empty() && !id.empty())
     return host + "-" + id;
@@ -92,7 +92,7 @@ std::string batch_job() {
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"}) {
     std::string id = variable(name);
     if (id.empty()) continue;
-    // LSF alone gives all jobs of an array one id; 0 is of none.
+    // Only LSF gives all jobs of an array the same id. The index is 0 outside an array.
     if (std::string_view(name) == "LSB_JOBID")
       if (const int index = number("LSB_JOBINDEX").value_or(0); index > 0) id += fmt::format("_{}", index);
     return id;
@@ -103,7 +103,7 @@ std::string batch_job() {
 bool is_untold_rank() {
   for (const RankVariables& names : hpcrun::kRankVariables)
     if (number(names.rank) && number(names.size)) return false;
-  // By which a process finds its launcher (PMI-1 and 2, PMIx), or is told its number alone.
+  // Variables by which a process finds its launcher (PMI-1 and 2, PMIx), or that contain its number only.
   for (const char* name : {"PMI_FD", "PMI_PORT", "PMI_ID", "PMI_RANK", "PMIX_NAMESPACE", "PMIX_RANK"})
     if (getenv(name)) return true;
   return false;

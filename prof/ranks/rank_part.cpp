@@ -27,23 +27,24 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = 20ms;
-// Thousands of ranks that wait for one file of a network file system are as many questions to it.
+// Thousands of ranks that wait for a file send as many requests to the network file system.
 constexpr auto kMostBetweenLooks = 500ms;
-// A network file system may hide a new file for a minute from who has looked for it before.
+// A network file system may hide a new file for a minute from a client that has searched for it before.
 constexpr auto kPatienceForDirectory = 120s;
-// All of a directory has to be read to see whether it is taken.
+// The whole directory has to be read to find out whether it is taken.
 constexpr auto kBetweenListings = 5s;
-// In which a rank of this launch could have written what looks like another run's.
+// How long files that look like another run's may be the work of a rank of this launch.
 constexpr auto kPatienceForOthersFiles = 2s;
-// In which the rank that makes the directory could do away with what a launch left that was killed.
+// How long the rank that makes the directory may take to remove the remains of a launch that was killed.
 constexpr auto kPatienceForOthersLaunch = 20s;
-// By which a node's clock may be late, and its ranks be started later than those of others.
+// How late a node's clock may be, and how much later than others its ranks may be started.
 constexpr auto kMostLateness = 30s;
-// MPI_Finalize lets all ranks go at about the same time.
+// MPI_Finalize releases all ranks at about the same time.
 constexpr auto kPatienceForEnds = 10s;
-// The nodes of a larger job are not kept for one process that analyzes.
+// In a larger job, nodes are not kept waiting for one process that analyzes.
 constexpr int kMostRanksToAnalyze = 64;
-// How many times as long as it looked who waits for files rests: the file system is for others.
+// A rank that waits for files pauses this many times as long as each listing took, to leave the file system
+// to others.
 constexpr int kRest = 10;
 constexpr int kMostRanksToWatch = 64;
 
@@ -52,10 +53,10 @@ bool has_file(const fs::path& file) {
   return fs::exists(file, error);
 }
 
-// Of the containers in a directory.
+// Reads new members of the containers in a directory.
 class NewMembers {
  public:
-  // The names of those that have come since it was asked last.
+  // Returns the names of those that have appeared since the last call.
   std::vector<std::string> in(const fs::path& directory) {
     std::vector<std::string> names;
     for (const fs::path& path : containers_in(directory)) {
@@ -72,7 +73,7 @@ class NewMembers {
   std::map<fs::path, ContainerReader> containers_;
 };
 
-// "rank 3", "ranks 3, 5 and 9", "ranks 3, 5, 9, 11 and 40 more"
+// Returns "rank 3", "ranks 3, 5 and 9", "ranks 3, 5, 9, 11 and 40 more".
 std::string words_for_awaited(const std::map<std::string, int>& awaited) {
   constexpr size_t kMostNamed = 4;
   std::vector<int> ranks;
@@ -117,7 +118,7 @@ std::optional<RankPart> RankPart::take(const std::string& ranks, const std::stri
   if (part.sharing_ == Sharing::Node && part.job_.local_rank < 0)
     fail(kOwnFailure, "-o {}: the launcher does not number the ranks of a node; use %r instead of %h", asked);
   if (part.sharing_ == Sharing::All && part.job_.name == LaunchName::OfParent && part.job_.spans_nodes) {
-    if (part.job_.local_rank > 0) throw CommandError(kOwnFailure, "");  // one rank of each node says it
+    if (part.job_.local_rank > 0) throw CommandError(kOwnFailure, "");  // one rank of each node prints it
     fail(kOwnFailure,
          "{}: the launcher tells ranks on several nodes nothing that they have in common; give each node a "
          "directory (-o 'DIR-%h'), or start them in a batch job",
@@ -138,8 +139,9 @@ fs::path RankPart::name_of_directory(const std::string& program) const {
   return measurement_directory_path(asked_, program);
 }
 
-// Of a launch that has no name of its own in its batch job, the file may be what the job's last launch left
-// as it was killed: before the process was started that has started this one.
+// True if an earlier launch wrote the record. A launch without a name of its own in its batch job may find
+// the file of the job's last launch, which was killed. That file was written before the parent of this
+// process started.
 bool RankPart::is_of_earlier_launch(const LaunchRecord& record) const {
   if (job_.name != LaunchName::OfBatchJob) return false;
   const auto start = start_of_process(getppid());
@@ -147,7 +149,8 @@ bool RankPart::is_of_earlier_launch(const LaunchRecord& record) const {
 }
 
 void RankPart::refuse_others(const fs::path& directory, const LaunchRecord& others) const {
-  // The rank that makes the directory refuses it as well, and says so; besides it one rank of each node does.
+  // The rank that makes the directory refuses it as well, and prints the error. One rank of each other node
+  // prints it, too.
   if (job_.local_rank > 0) throw CommandError(kOwnFailure, "");
   refuse_launch_of_others(directory, others);
 }
@@ -170,7 +173,7 @@ fs::path RankPart::await_directory(const std::string& program, bool force) const
       if (is_taken(directory)) first_seen = now;
       next_listing = Clock::now() + kBetweenListings;
     }
-    // The rank that makes the directory refuses it as well, and says so.
+    // The rank that makes the directory refuses it as well, and prints the error.
     if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
     if (waited > kPatienceForDirectory)
       fail(kOwnFailure,
@@ -202,7 +205,7 @@ void RankPart::publish(const fs::path& directory, const ClockAddress& clock, uin
   record.token = token;
   record.clock = clock;
   if (create_launch_record(directory, record)) return;
-  // Another launch was there between our look and now.
+  // Another launch has published since this one checked.
   const std::optional<LaunchRecord> others = launch_record(directory);
   refuse_launch_of_others(directory, others.value_or(LaunchRecord{}));
 }

@@ -1,7 +1,7 @@
 #pragma once
-// What `prof run` does otherwise where it is one of many: `mpirun -n 4 prof run ./app`. All ranks measure
-// into one directory, which the first of them makes and the others wait for; the first one speaks for all,
-// and analyzes at the end (docs/cluster.md).
+// The role of a `prof run` that is one of many: `mpirun -n 4 prof run ./app`. All ranks measure into one
+// directory, which the first rank makes and the others wait for. The first rank prints for all, and analyzes
+// at the end (docs/cluster.md).
 
 #include <filesystem>
 #include <functional>
@@ -19,45 +19,45 @@ namespace prof {
 
 class RankPart {
  public:
-  // Nothing outside of a parallel job, where --ranks is refused. From here on every line that is said names
-  // the rank, and all but the first measured rank say nothing but errors. `ranks`: as --ranks has it, empty:
-  // all; `asked`: as -o has it. Throws CommandError (125).
+  // Returns nothing outside a parallel job, in which case --ranks is refused. From then on every printed line
+  // names the rank, and all but the first measured rank print errors only. `ranks`: the value of --ranks,
+  // empty for all; `asked`: the value of -o. Throws CommandError (125).
   static std::optional<RankPart> take(const std::string& ranks, const std::string& asked);
 
   const ParallelJob& job() const { return job_; }
-  const std::string& ranks() const { return ranks_; }  // as --ranks has them
+  const std::string& ranks() const { return ranks_; }  // the value of --ranks
   bool is_measured() const { return choice_.contains(job_.rank); }
   bool is_first() const { return job_.rank == first_; }
 
-  // True where the ranks, or those of a node, have one directory: its name has no %p and no %r.
+  // True if the ranks, or those of a node, share a directory: its name has no %p and no %r.
   bool shares_directory() const { return sharing_ != Sharing::None; }
-  // True where all ranks have one: the nodes' clocks are compared.
+  // True if all ranks share one. The nodes' clocks are compared then.
   bool shares_with_all() const { return sharing_ == Sharing::All; }
-  // True for the one of them that makes it.
+  // True for the rank that makes the directory.
   bool makes_directory() const;
-  // The directory that another rank makes. Throws CommandError (125) where that does not happen.
+  // Returns the directory once another rank has made it. Throws CommandError (125) if that does not happen.
   std::filesystem::path await_directory(const std::string& program, bool force) const;
-  // Lets the others go on: what they find in the directory is there. `token`: of the launch. Throws
-  // CommandError (125), where another launch did the same in this directory as well.
+  // Lets the other ranks continue: the directory is prepared. `token`: of the launch. Throws CommandError
+  // (125) if another launch has published in this directory, too.
   void publish(const std::filesystem::path& directory, const ClockAddress& clock, uint64_t token) const;
-  // The token that was published. Throws CommandError (125).
+  // Returns the published token. Throws CommandError (125).
   uint64_t token(const std::filesystem::path& directory) const;
-  // The first rank's clock, as it published it.
+  // Returns the published clock of the first rank.
   ClockAddress first_clock(const std::filesystem::path& directory) const;
-  // "run-7.json"
+  // Returns a name such as "run-7.json".
   std::string record_name() const;
-  // Waits, not for long, until the records of all measured ranks are in the directory, alone or in
-  // containers; ends what publish() began where they are.
+  // Waits for a limited time until the records of all measured ranks are in the directory, alone or in
+  // containers. If they are, undoes publish().
   void await_others(const std::filesystem::path& directory) const;
-  // True where the first rank analyzes what all have measured; else it says how to.
+  // True if the first rank analyzes the measurements of all; otherwise it prints how to.
   bool analyzes() const;
   void say_how_to_analyze(const std::filesystem::path& directory) const;
 
-  // What measurement files of this rank are named by: "node7-3-".
+  // Returns the prefix of the names of this rank's measurement files: "node7-3-".
   std::string file_prefix() const;
-  // False where so many ranks that list their directory would be in the way of the file system.
+  // Returns false if so many ranks would list their directory that the file system would suffer.
   bool watches_debuggers() const;
-  // What the measured program is told. `release`: the version of prof.
+  // Returns the variables for the measured program. `release`: the version of prof.
   std::vector<std::pair<std::string, std::string>> environment(const std::string& release) const;
 
  private:

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kFileOfLayout = "layout:";
-// Kinds that may come behind a file's name, which may hold commas.
+// Kinds that may follow a file's name, which may contain commas.
 constexpr std::string_view kBehindFile[] = {",locks", ",isolate", ",isolate:always", ",layout"};
 
 fs::path file_of(const std::string& text) {
@@ -37,10 +37,10 @@ std::string_view without_kinds_behind(std::string_view text) {
   }
 }
 
-// Modules by what became of them since the repairs were found; each is looked at once.
+// Compares modules with what they were when the repairs were found. Each is examined once.
 class Modules {
  public:
-  // Why code of it is not what it was; empty: it is.
+  // Returns how its code has changed; empty if it is the same.
   const std::string& change(const ModuleAddress& address) {
     const auto [at, is_new] = changes_.try_emplace({address.module, address.build_id});
     if (!is_new) return at->second;
@@ -66,7 +66,7 @@ class Modules {
   std::map<std::pair<std::string, std::vector<uint8_t>>, std::string> changes_;
 };
 
-// Of the site's code, or of the variable; empty: all of it is as it was.
+// Returns the reason for the code of a site, or for a variable; empty if all of it is unchanged.
 std::string why_left_out(const std::vector<ModuleAddress>& addresses, Modules& modules) {
   for (const ModuleAddress& address : addresses)
     if (const std::string& change = modules.change(address); !change.empty())
@@ -109,8 +109,8 @@ class PlanWriter {
     return std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(T));
   }
 
-  // What goes beyond the plan's limits is left out: more than anybody finds. Sizes that are not known are any
-  // that an allocation has.
+  // Adds an entry. Anything beyond the plan's limits, which are larger than any finding, is omitted. Unknown
+  // sizes match all allocations.
   void add(hpcrun::PlanKind kind, std::span<const ModuleAddress> frames, const hpcrun::Placement& placement,
            uint64_t least_bytes, uint64_t most_bytes) {
     least_bytes = std::max<uint64_t>(least_bytes, 1);
@@ -168,8 +168,8 @@ RepairRequest parse_repair_request(const std::string& text) {
       const bool is_always = kind == hpcrun::kRepairIsolateAlways;
       request.isolate = true;
       request.isolate_always |= is_always;
-      // The strongest repair has the others with it: what a placement keeps apart costs nothing afterwards,
-      // and the page of a lock is never isolated.
+      // The strongest repair includes the others: data that a placement separates has no further cost, and
+      // the page of a lock is never isolated.
       request.layout |= !is_always;
       request.locks |= !is_always;
     } else {
@@ -182,7 +182,7 @@ RepairRequest parse_repair_request(const std::string& text) {
   }
 }
 
-// Signals of events that a thread blocks for a moment kill it before that.
+// Before that version, a signal of an event kills a thread that blocks it briefly.
 void require_kernel_for_isolation(const std::string& release, const std::string& asked,
                                   const std::string& instead) {
   constexpr std::pair kLeast{5, 19};

@@ -17,12 +17,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Less is what two runs of the same differ by.
+// Two runs of the same program differ by less than this.
 constexpr double kLeastGain = 1.02;
-// Each that is tried alone takes two runs a pair; with more there are too many findings to be about one line.
+// Each repair that is tried alone takes two runs a pair. With more repairs there are too many findings to
+// report one line each.
 constexpr size_t kMostTriedAlone = 8;
 
-// Why no more can be said; what() is the line that says it.
+// No more can be reported; what() is the line that says why.
 class TrialEnded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -34,7 +35,7 @@ class OtherStatus : public TrialEnded {
   using TrialEnded::TrialEnded;
 };
 
-// A folder for what the runtime leaves, gone with the object.
+// A folder for files of the runtime, removed with the object.
 class TrialFolder {
  public:
   explicit TrialFolder(const fs::path& directory) : path_(directory / fmt::format("trial-{}", getpid())) {
@@ -54,7 +55,7 @@ class TrialFolder {
 };
 
 struct Paired {
-  double ratio = 0;  // of the first one's time to the second one's, the median of pairs
+  double ratio = 0;  // of the first one's time to the second one's, as the median of pairs
   double first_s = 0, second_s = 0;
   std::vector<double> ratios;
 };
@@ -69,11 +70,11 @@ class Trial {
  public:
   explicit Trial(const TrialSetting& setting) : setting_(setting), folder_(setting.directory) {}
 
-  // `first`, `second`: repairs; nullptr: the program as it is.
+  // Compares two versions: repairs, or nullptr for the unchanged program.
   Paired compare(const RepairFile* first, const RepairFile* second) {
     std::vector<double> ratios, first_s, second_s;
     for (uint32_t pair = 0; pair < setting_.pairs; ++pair) {
-      // Who begins changes, so that what a machine does in between meets both.
+      // The order alternates, so that changes of the machine's load affect both.
       const bool is_turned = pair % 2 != 0;
       const double a = seconds(is_turned ? second : first);
       const double b = seconds(is_turned ? first : second);
@@ -119,7 +120,7 @@ class Trial {
   TrialFolder folder_;
 };
 
-// Repairs of a file have numbers, those of locks behind those of sites.
+// Returns the name of a repair in a file. Numbers of locks follow those of sites.
 std::string name_of(const RepairFile& file, size_t number) {
   return number < file.sites.size() ? name_of(file.sites[number].site)
                                     : name_of(file.locks[number - file.sites.size()]);
@@ -138,7 +139,7 @@ size_t count_of(const RepairFile& file) {
   return file.sites.size() + file.locks.size();
 }
 
-// All of `tried` gets the outcome in `file`, of which it is a part.
+// Gives every repair of `tried`, a part of `file`, the result in `file`.
 void note(const RepairFile& tried, const RepairTrial* trial, const std::string& declined, RepairFile& file) {
   const auto update = [&](RepairTerms& terms) {
     if (trial) terms.trial = *trial;
@@ -171,7 +172,7 @@ std::string words_for(double ratio, uint32_t pairs) {
   return fmt::format("tried {} times, it made the program {:.2f} times as fast", pairs, ratio);
 }
 
-// Leaves out of `kept` what harms it.
+// Removes repairs from `kept` that slow the program down.
 bool leave_out_what_harms(Trial& trial, uint32_t pairs, RepairFile& kept, RepairFile& file) {
   bool is_changed = false;
   for (size_t number = 0; number < count_of(kept) && count_of(kept) > 1;) {

@@ -1,6 +1,6 @@
 #pragma once
-// `prof run --repair --verify`: runs the program again with and without what was found, by turns, and keeps
-// what makes it faster.
+// `prof run --repair --verify`: runs the program alternately with and without the repairs that were found,
+// and keeps those that make it faster.
 
 #include <filesystem>
 #include <functional>
@@ -14,15 +14,15 @@ namespace prof {
 
 struct TrialSetting {
   Launch launch;                    // of the program with the runtime, measuring as little as it can
-  std::filesystem::path directory;  // the measurement directory; runs leave nothing in it
+  std::filesystem::path directory;  // the measurement directory; the trial runs leave nothing in it
   RepairRequest request;
-  int exit_status = 0;  // of the run that was measured
+  int exit_status = 0;  // of the measured run
   uint32_t pairs = 3;
 };
 
-// Brings the terms of `file` up to date: what was tried has its ratio, and what does not make the program
-// faster by 2 % at least, or changes its exit status, is declined. Says on standard error what came out.
-// Nothing of the program's output is seen, and its standard input is empty.
+// Updates the terms of `file`. Each tried repair gets its ratio. A repair that does not make the program at
+// least 2 % faster, or changes its exit status, is declined. Prints the result on standard error. The
+// program's output is discarded, and its standard input is empty.
 void try_repairs(const TrialSetting& setting, RepairFile& file);
 
 }  // namespace prof

@@ -1,4 +1,4 @@
-// What contention findings ask to change, as a patch of the source files (docs/repair.md).
+// The changes that contention findings suggest, as a patch of the source files (docs/repair.md).
 
 #include <sys/stat.h>
 
@@ -15,13 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 using SourceChange = ContendedRecord::Change;
 
-constexpr uint64_t kLargestSource = 64u << 20;  // what nobody wrote is larger
+constexpr uint64_t kLargestSource = 64u << 20;  // larger files are not hand-written
 
 std::string where(const SourceChange& change) {
   return fmt::format("{}:{}", fs::path(change.file).filename().string(), change.line);
 }
 
-// Empty, or why the source does not tell what was built.
+// Returns why the source may differ from what was built; empty if it does not.
 std::string why_not_as_built(const fs::path& source, const std::string& module) {
   struct stat of_source {
   }, of_module{};
@@ -47,7 +47,7 @@ class PatchOfSources {
     }
   }
 
-  // In names from the current directory, or from the root where files lie elsewhere.
+  // Writes names relative to the current directory, or absolute names if files are outside it.
   void write(Output& out) const {
     std::error_code error;
     const fs::path here = fs::current_path(error);
@@ -65,7 +65,7 @@ class PatchOfSources {
   bool left_any_out() const { return left_out_ > 0; }
 
  private:
-  // Empty for what is not below.
+  // Returns an empty path if the path is not below the folder.
   static fs::path relative(const fs::path& path, const fs::path& folder) {
     const fs::path name = path.lexically_relative(folder);
     return name.empty() || *name.begin() == ".." ? fs::path() : name;

@@ -1,4 +1,4 @@
-// CSV with the quoting of RFC 4180; lines end in a line feed alone, as other Unix tools expect.
+// CSV with the quoting of RFC 4180. Lines end in a line feed alone, as other Unix tools expect.
 
 #include <cmath>
 

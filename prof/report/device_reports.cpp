@@ -1,4 +1,4 @@
-// What devices did, and who keeps whom waiting: the views "devices" and "idleness".
+// Device activity, and which side waits for the other: the views "devices" and "idleness".
 
 #include <nlohmann/json.hpp>
 

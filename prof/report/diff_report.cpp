@@ -28,7 +28,7 @@ constexpr size_t kCostColumns = 11;
 constexpr size_t kRatioColumns = 10;
 constexpr size_t kChangeColumns = 10;
 constexpr size_t kProbabilityColumns = 9;
-constexpr size_t kFunctionColumns = 60;  // of a function in a row; JSON has all of it
+constexpr size_t kFunctionColumns = 60;  // of a function in a row; JSON has the whole name
 
 const std::map<std::string, ComparedBy> kKinds = {
     {"function", ComparedBy::Function}, {"path", ComparedBy::Path}, {"line", ComparedBy::Line}};
@@ -43,7 +43,7 @@ const char* kind_name(ComparedBy by) {
 
 using Rows = std::vector<const RunChange*>;
 
-// Those that take more or less by more than chance, or what is within chance.
+// Whether the cost rose or fell by more than chance.
 enum class Verdict : uint8_t { More, Less, Chance };
 
 Verdict verdict_of(const RunChange& change) {
@@ -211,7 +211,7 @@ void write_json(const MatchedRuns& runs, const RunChanges& changes, const DiffOp
   out.write("\n");
 }
 
-// One line for each, for a CI log; true where there is one.
+// Prints one line for each regression, for a CI log. Returns true if there is one.
 bool tell_regressions(const MatchedRuns& runs, const RunChanges& changes, double percent) {
   bool has_regressed = false;
   const auto tell = [&](const RunChange& change) {
@@ -224,7 +224,7 @@ bool tell_regressions(const MatchedRuns& runs, const RunChanges& changes, double
   return has_regressed;
 }
 
-// "5" and "5%".
+// Accepts "5" and "5%".
 CLI::Validator percent(double low, double high) {
   const CLI::Validator number = within(low, high);
   return CLI::Validator(

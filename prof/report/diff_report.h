@@ -1,6 +1,6 @@
 #pragma once
-// `prof diff BEFORE AFTER`: what changed from some runs to some others. The caller reads the databases and
-// says where to print.
+// `prof diff BEFORE AFTER`: compares two groups of runs. The caller reads the databases and chooses the
+// output.
 
 #include <cstdint>
 #include <cstdio>
@@ -19,8 +19,8 @@ namespace prof {
 enum class DiffFormat : uint8_t { Text, Json };
 
 struct DiffOptions {
-  std::string before, after;  // one database or directory, or several with commas between them
-  std::vector<std::string> before_runs, after_runs;  // the same, as many words
+  std::string before, after;                         // one database or directory, or a comma-separated list
+  std::vector<std::string> before_runs, after_runs;  // the same, split
   RunChangeOptions changes;
   std::string metric;  // empty: the first one
   double threshold_percent = 2;
@@ -33,8 +33,8 @@ constexpr int kRegressed = 3;  // exit status of --fail-on-regress
 
 void add_diff_options(CLI::App& command, DiffOptions& options);
 
-// Prints what changed, and of --fail-on-regress a line for each regression on standard error. 0, kRegressed,
-// or kOwnFailure where it cannot be written.
+// Prints the changes, and with --fail-on-regress a line for each regression on standard error. Returns 0,
+// kRegressed, or kOwnFailure if the output cannot be written.
 int diff(const MatchedRuns& runs, const DiffOptions& options, std::FILE* out, bool colour);
 
 }  // namespace prof

@@ -71,7 +71,7 @@ class LocksText {
     out_.write(row_ending_in(lead, side.open ? "not ended: " + call : call, style_));
   }
 
-  // Deadlocks first, as the findings have them.
+  // Deadlocks first, in the order of the findings.
   void write_open() {
     const std::vector<OpenWaitRecord>& open = run_.locks.open;
     if (open.empty()) return;

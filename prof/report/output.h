@@ -1,5 +1,5 @@
 #pragma once
-// Buffered output of a report: one place that knows about short writes and numbers that JSON does not have.
+// Buffered output of a report. Handles short writes, and numbers that JSON cannot represent.
 
 #include <fmt/format.h>
 
@@ -28,25 +28,26 @@ class Output {
     if (buffer_.size() >= kChunkBytes) flush();
   }
 
-  // False once anything could not be written.
+  // Returns false once any output could not be written.
   bool flush();
 
  private:
-  static constexpr size_t kChunkBytes = 1 << 18;  // a report of a million rows is never in memory as a whole
+  static constexpr size_t kChunkBytes =
+      1 << 18;  // so that a report of a million rows is never in memory as a whole
 
   std::FILE* file_;
   fmt::memory_buffer buffer_;
   bool good_ = true;
 };
 
-// A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
+// Writes a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 void write_json_string(Output& out, std::string_view text);
-// The same for a script inside a page: free of what could end the script.
+// The same for a script in an HTML page: escapes anything that could end the script.
 void write_script_string(Output& out, std::string_view text);
-// A JSON number; what is not finite becomes 0.
+// Writes a JSON number; 0 if the value is not finite.
 void write_json_number(Output& out, double value);
 
-// A field of CSV with the quotes that it needs (RFC 4180).
+// Returns a CSV field, quoted if necessary (RFC 4180).
 std::string csv_field(std::string_view text);
 
 }  // namespace prof

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLabelColumns = 15;
 constexpr size_t kNodeColumns = 14;
-constexpr size_t kMostRanks = 32;       // of more, those that differ most
+constexpr size_t kMostRanks = 32;       // if there are more, those that differ most
 constexpr double kNoDifference = 0.01;  // of a rank's time
 constexpr size_t kShownClusters = 6;
 constexpr size_t kShownLate = 5;
@@ -90,7 +90,8 @@ class RanksText {
       out_.print("  and {}\n", words_for_count(report_.clusters.size() - kShownClusters, "more group"));
   }
 
-  // By how much a rank differs most, in what ranks are judged by: over how much they do otherwise.
+  // Returns a rank's largest difference from the median among the quantities by which ranks are compared,
+  // relative to the usual deviation.
   double difference(uint32_t index) const {
     const RankCost& rank = report_.costs.ranks[index];
     double most = 0;
@@ -106,7 +107,7 @@ class RanksText {
     return most;
   }
 
-  // By rank.
+  // Returns the shown ranks, sorted by rank.
   std::vector<uint32_t> shown_ranks() const {
     std::vector<uint32_t> shown;
     for (uint32_t r = 0; r < report_.costs.ranks.size(); ++r) shown.push_back(r);

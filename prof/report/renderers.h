@@ -1,5 +1,5 @@
 #pragma once
-// The ways in which a report is written; chosen by report().
+// The output formats of a report; report() chooses one.
 
 #include <vector>
 
@@ -38,8 +38,8 @@ void summary_as_csv(const CallTree& tree, const SummaryReport& summary, Output& 
 void contention_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out);
 void contention_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options,
                         Output& out);
-// A unified diff of the source files. What cannot be changed is said on standard error; false where that is
-// all.
+// Writes a unified diff of the source files. Changes that cannot be made are reported on standard error.
+// Returns false if none can be made.
 bool contention_as_patch(const RunSummary& run, Output& out);
 void contention_as_csv(const CallTree& tree, const RunSummary& run, Output& out);
 

@@ -66,7 +66,7 @@ void write_stalls(const CallTree& tree, const ReportOptions& options, TextStyle 
     case ReportFormat::Csv:
       return stalls_as_csv(tree, report, options, out);
     case ReportFormat::Patch:
-      return;  // refused before
+      return;  // refused earlier
   }
 }
 
@@ -80,7 +80,7 @@ void write_contention(const CallTree& tree, const RunSummary& run, const ReportO
     case ReportFormat::Csv:
       return contention_as_csv(tree, run, out);
     case ReportFormat::Patch:
-      return;  // refused before
+      return;  // refused earlier
   }
 }
 
@@ -94,7 +94,7 @@ void write_locks(const CallTree& tree, const RunSummary& run, const ReportOption
     case ReportFormat::Csv:
       return locks_as_csv(tree, run, out);
     case ReportFormat::Patch:
-      return;  // refused before
+      return;  // refused earlier
   }
 }
 
@@ -109,7 +109,7 @@ void write_ranks(const CallTree& tree, const ReportOptions& options, TextStyle s
     case ReportFormat::Csv:
       return ranks_as_csv(report, out);
     case ReportFormat::Patch:
-      return;  // refused before
+      return;  // refused earlier
   }
 }
 
@@ -125,7 +125,7 @@ void write_summary(const CallTree& tree, const ReportOptions& options, TextStyle
     case ReportFormat::Csv:
       return summary_as_csv(tree, summary, out);
     case ReportFormat::Patch:
-      return;  // refused before
+      return;  // refused earlier
   }
 }
 
@@ -155,7 +155,7 @@ void write_tree(const CallTree& tree, const ReportOptions& options, TextStyle st
     case ReportFormat::Csv:
       return tree_as_csv(tree, view, options, out);
     case ReportFormat::Patch:
-      return;  // refused before
+      return;  // refused earlier
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// `prof report DATABASE|DIR`: shows a database. The caller reads the database and says where to print.
+// `prof report DATABASE|DIR`: shows a database. The caller reads the database and chooses the output.
 
 #include <cstdint>
 #include <cstdio>
@@ -31,7 +31,7 @@ enum class ReportView : uint8_t {
 enum class ReportFormat : uint8_t { Text, Json, Csv, Patch };
 
 struct ReportOptions {
-  std::string database;  // as the user named it: a database or a measurement directory
+  std::string database;  // as the user typed it: a database or a measurement directory
   ReportView view = ReportView::Summary;
   ReportFormat format = ReportFormat::Text;
   std::vector<std::string> threads;  // see select() in analysis/views/selection.h
@@ -42,20 +42,20 @@ struct ReportOptions {
   double stall_factor = 10;         // see StallOptions in analysis/stalls/stalls.h
   double stall_share_percent = 10;  // above 0, at most 100
   std::vector<std::string> barriers;
-  bool statistics = false;          // over threads, in text and CSV; JSON always has them
-  std::optional<uint32_t> columns;  // to fit text into, 0: no limit; absent: the terminal's, see report()
+  bool statistics = false;          // over threads, in text and CSV; JSON always includes them
+  std::optional<uint32_t> columns;  // width for text, 0: no limit; absent: the terminal's, see report()
 };
 
-// What commands on a database have in common: the positional DATABASE, --thread and --merge-recursion.
+// Declares what all commands on a database have: the positional DATABASE, --thread and --merge-recursion.
 void add_selection_options(CLI::App& command, std::string& database, std::vector<std::string>& threads,
                            bool& merge_recursion);
 
 // Declares the positional DATABASE and every option of `prof report`.
 void add_report_options(CLI::App& command, ReportOptions& options);
 
-// Prints a report. Text on a terminal is fitted into its width, elsewhere the summary into 100 columns and
-// names in the other views are left whole. Failures are one line on stderr and kOwnFailure
-// (prof/base/message.h) as exit status.
+// Prints a report. On a terminal, text is fitted to its width. Elsewhere the summary is fitted to 100
+// columns, and the other views do not shorten names. A failure is one line on standard error, and kOwnFailure
+// (prof/base/message.h) is returned.
 int report(const Database& database, const ReportOptions& options, std::FILE* out, bool colour);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// The text of source lines, to be shown beside their costs.
+// The text of source lines, shown next to their costs.
 
 #include <filesystem>
 #include <map>
@@ -13,12 +13,12 @@ namespace prof {
 
 class SourceLines {
  public:
-  // `path` is that of the database or of the measurement directory it is in: its copies of sources, which are
-  // of the time of the analysis, come before the files themselves.
+  // `path` is that of the database, or of the measurement directory it is in. Its copies of sources, made
+  // during the analysis, take precedence over the files themselves.
   SourceLines(const Database& database, const std::string& path) : database_(database), path_(path) {}
 
-  // Without indentation and printable; empty where the place is not known or its file cannot be read
-  // or its path is not absolute.
+  // Returns the line without indentation and printable. Empty if the place is not known, its file cannot be
+  // read, or its path is not absolute.
   std::string line(const Place& place);
 
  private:

@@ -20,7 +20,7 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-// Those that cost enough to be listed, the dearest first.
+// Returns the stalls that cost enough to be listed, the most expensive first.
 std::vector<const Stall*> listed(const StallReport& report, const ReportOptions& options) {
   std::vector<const Stall*> stalls;
   for (const Stall& stall : report.analysis.stalls)
@@ -30,7 +30,7 @@ std::vector<const Stall*> listed(const StallReport& report, const ReportOptions&
   return stalls;
 }
 
-// Since the traces begin.
+// Returns the time since the start of the traces.
 double time_of(const StallReport& report, uint64_t ns) {
   return seconds(ns - report.analysis.begin_ns);
 }

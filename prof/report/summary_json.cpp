@@ -1,4 +1,4 @@
-// The summary as JSON (docs/json.md): what run.json of the database says, and the findings.
+// The summary as JSON (docs/json.md): the contents of the database's run.json, and the findings.
 
 #include <nlohmann/json.hpp>
 
@@ -45,7 +45,7 @@ Json sampling_as_json(const Sampling& sampling) {
   return json;
 }
 
-// What a run recorded. A database without a record has of it only what its profiles tell.
+// Adds what a run recorded. If a database has no record, only data of its profiles is available.
 void add_measuring(const RunSummary& run, Json& json) {
   if (run.sampling_recorded) {
     json["sampling"] = sampling_as_json(run.sampling);

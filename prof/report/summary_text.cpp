@@ -1,4 +1,4 @@
-// The summary on one screen: what ran, how well it was measured, where the cost is, and what that means.
+// The summary on one screen: the program, the quality of the measurement, the hot path, and the findings.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ constexpr size_t kScreenLines = 24;  // the classic terminal
 constexpr size_t kHotFunctions = 5;  // more would be a list, not a summary
 constexpr size_t kProgramLines = 4;
 constexpr double kWorthALine = 0.01;
-constexpr double kMuchInLibraries = 0.05;  // below, functions by their own cost say the same as lines
+constexpr double kMuchInLibraries = 0.05;  // below, functions by self time show the same as lines
 constexpr size_t kFindingLines = 13;  // room for both sides of a device
 constexpr size_t kKeptLines = 7;      // three headings, three lines of the path, a function
 constexpr size_t kNoteLines = 3;
@@ -38,14 +38,14 @@ class SummaryText {
   Lines lines() {
     Lines all = header();
     Lines lines = program_line_lines();
-    const size_t kept = kKeptLines + (lines.empty() ? 0 : 2);  // their heading and one of them
+    const size_t kept = kKeptLines + (lines.empty() ? 0 : 2);  // includes their heading and one of them
     const Lines found =
         finding_lines(std::min(kFindingLines, kScreenLines - std::min(kScreenLines, all.size() + kept)));
     const size_t findings = found.empty() ? 0 : found.size() + 1;
     const size_t room = kScreenLines - std::min(kScreenLines, all.size() + findings);
     lines.resize(std::min(lines.size(), 1 + (room - std::min(room, kept)) / 3));
     const size_t rest = room - std::min(room, lines.empty() ? 0 : lines.size() + 1);
-    // Two headings; what the functions leave goes to the path, which says nothing in less than three lines.
+    // Two headings. The path gets the lines that functions leave; it needs at least three to be useful.
     const Lines functions = function_lines(std::min(kHotFunctions, (rest - std::min<size_t>(rest, 3)) / 2));
     const Lines path = path_lines(rest - std::min(rest, functions.size() + 2));
     append(all, heading("hottest path"), path);
@@ -87,7 +87,7 @@ class SummaryText {
     if (!text.empty()) add_labelled(lines, label, text);
   }
 
-  // With as many reasons as so many lines have room for.
+  // Adds a label with as many reasons as the lines have room for.
   void add_explained(Lines& lines, const char* label, const std::string& text, const Reasons& all,
                      size_t most_lines) const {
     if (text.empty()) return;
@@ -99,7 +99,8 @@ class SummaryText {
     }
   }
 
-  // Whole, because the end of a note is what to do about it: the first one, and more while there is room.
+  // Returns notes. Each is complete, because its end says what to do about it. The first is always shown,
+  // more if there is room.
   Lines notes() const {
     Lines lines;
     for (const std::string& note : sentences(run_.notes)) {
@@ -129,8 +130,8 @@ class SummaryText {
     return lines;
   }
 
-  // Where a frame is: its line, with the share of the cost there, else its module. Never shortened, unlike
-  // the name.
+  // Returns the source line of a frame with its share of the cost there, or else its module. Never shortened,
+  // unlike the name.
   std::string where(uint32_t frame, const Place& place, double share_at_place = 1) const {
     const std::string at = words_for_place(*tree_.database, place, share_at_place);
     return printable(at.empty() ? words_for_module(*tree_.database, tree_.frames[frame]) : at);
@@ -153,7 +154,8 @@ class SummaryText {
 
   Lines path_lines(size_t room) const {
     std::vector<PathStep> path = hot_path(tree_);
-    // Where a stack begins is no place in the program; alone it still says that no more is known.
+    // The start of a stack is not a place in the program. If it is alone, it shows that nothing more is
+    // known.
     if (path.size() > 1)
       std::erase_if(path,
                     [&](const PathStep& step) { return tree_.frames[step.frame].kind == FrameKind::Entry; });
@@ -163,7 +165,7 @@ class SummaryText {
     const std::vector<PathRow> rows = without_recursion(path);
     const bool cut = rows.size() > room;
     const size_t first =
-        cut ? rows.size() - (room > 2 ? room - 2 : room) : 0;  // the end of the path says most
+        cut ? rows.size() - (room > 2 ? room - 2 : room) : 0;  // the end of the path is most useful
     if (cut && room > 2) {
       lines.push_back(path_line(rows[0], 0));
       size_t frames = 0;
@@ -179,7 +181,7 @@ class SummaryText {
            !is_start_code(frame_name(*tree_.database, tree_.frames[frame]));
   }
 
-  // Keeps the steps in the program's code and the last one, where the path ends.
+  // Keeps the steps in the program's own code, and the last step of the path.
   void leave_out_libraries(std::vector<PathStep>& path) const {
     const auto is_program = [&](const PathStep& step) { return is_program_code(step.frame); };
     if (std::ranges::none_of(path, is_program)) return;
@@ -211,13 +213,14 @@ class SummaryText {
     return lines;
   }
 
-  // A step of the path, and how many calls of the same function in a row it stands for.
+  // A step of the path, and the number of consecutive calls of the same function that it represents.
   struct PathRow {
     PathStep step;
     size_t times;
   };
 
-  // The cost of calls in a row is that of the outermost, their line that of the innermost.
+  // Merges consecutive calls of a function. The cost is that of the outermost call, the line that of the
+  // innermost.
   static std::vector<PathRow> without_recursion(const std::vector<PathStep>& path) {
     std::vector<PathRow> rows;
     for (const PathStep& step : path) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the text reports share: numbers in columns, and the rows of CSV.
+// Helpers of all text reports: numbers in columns, and rows of CSV.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ constexpr size_t kShareColumns = 8;  // " 100.0 %"
 std::string words_for_value(const Metric& metric, double value);  // in a column, without unit
 std::string words_for_total(const Metric& metric, double value);  // with unit
 
-// "function,file,line" of the innermost frame, as CSV; empty fields where there is none.
+// Returns "function,file,line" of the innermost frame for CSV; empty fields if there is none.
 std::string leaf_as_csv(const std::vector<FindingFrame>& frames);
 
 }  // namespace prof

@@ -12,14 +12,15 @@
 namespace prof {
 namespace {
 
-// Unless the user names more: as many as leave room for a name in a line of 80 columns, and one at least.
+// Unless the user names more: as many metrics as leave room for a name in a line of 80 columns, at least one.
 constexpr size_t kMetricsShown = 2;
 constexpr size_t kMostCostColumns = 66;
-constexpr uint32_t kWideLevels = 20;  // deeper trees are indented by one column a level
-constexpr uint32_t kMaxLevels = 80;   // still deeper rows carry their depth as a number instead
+constexpr uint32_t kWideLevels = 20;  // deeper trees are indented by one column per level
+constexpr uint32_t kMaxLevels = 80;   // even deeper rows show their depth as a number instead
 constexpr size_t kLeastValueColumns = 7;
 constexpr size_t kLeastNameColumns = 16;
-// Of the lines view: cells up to this width are aligned, wider ones push what follows to the right.
+// For the lines view: cells up to this width are aligned. Wider cells shift the rest of their row to the
+// right.
 constexpr size_t kAlignedPlaceColumns = 32;
 constexpr size_t kAlignedFunctionColumns = 48;
 constexpr size_t kLeastSourceColumns = 8;
@@ -49,14 +50,14 @@ class TreeText {
  private:
   bool shows_lines() const { return options_.view == ReportView::Lines; }
 
-  // Wide enough for the largest value and for the heading "NAME incl." over value and share.
+  // Returns a width for the largest value, and for the heading "NAME incl." above value and share.
   static size_t value_columns(const Metric& metric, double total) {
     const size_t heading = columns_of(metric.name) + 6;
     return std::max({words_for_value(metric, total).size(), kLeastValueColumns,
                      heading - std::min(heading, kShareColumns)});
   }
 
-  // On a terminal at most a third of the line is indentation.
+  // Limits indentation to a third of the line on a terminal.
   void fit_indent() {
     uint32_t deepest = 0;
     for (const Row& row : view_.rows) deepest = std::max(deepest, row.depth);
@@ -64,7 +65,7 @@ class TreeText {
     levels_ = style_.columns > 0 ? static_cast<uint32_t>(style_.columns / 3 / indent_) : kMaxLevels;
   }
 
-  // On a terminal the function leaves two fifths of what is beside the line to its source.
+  // Fits the lines view to a terminal: two fifths of the width after the place are for the source.
   void fit_lines() {
     SourceLines sources(*tree_.database, options_.database);
     bool has_source = false;
@@ -221,9 +222,9 @@ class TreeText {
   Output& out_;
   size_t shown_ = 0;
   size_t indent_ = 2;
-  uint32_t levels_ = kMaxLevels;  // that are indented
+  uint32_t levels_ = kMaxLevels;  // levels that are indented
   std::vector<size_t> value_columns_;
-  // Of the lines view; functions are not aligned where no source is known.
+  // For the lines view; functions are not aligned if no source is known.
   size_t place_columns_ = 4;  // its heading
   size_t function_columns_ = 0;
   std::vector<std::string> sources_;  // per row

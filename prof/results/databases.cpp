@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// In a database: the state of the measurements that were analyzed.
+// File in a database with the state of the measurements that were analyzed.
 constexpr char kStateFile[] = "measured";
 
 int default_jobs(const Team& team) {
@@ -43,10 +43,10 @@ auto with_progress(AnalyzeOptions options, const Work& work) {
   return work(options);
 }
 
-// What an analysis has of one rank goes before the next one's comes: memory that is given back to the kernel
-// between them is made, page by page, for each.
+// The analysis frees the data of one rank before it reads the next one's. Memory that is returned to the
+// kernel in between would have to be mapped again page by page.
 void keep_freed_memory() {
-  constexpr int kLargest = 32 << 20;  // as malloc allows
+  constexpr int kLargest = 32 << 20;  // malloc's limit
   constexpr int kMostKept = 64 << 20;
   mallopt(M_MMAP_THRESHOLD, kLargest);
   mallopt(M_TRIM_THRESHOLD, kMostKept);
@@ -55,7 +55,7 @@ void keep_freed_memory() {
 fs::path analyze(const std::vector<fs::path>& directories, const fs::path& output,
                  const AnalyzeOptions& options) {
   keep_freed_memory();
-  // Before the work, not only after it.
+  // Checked before the work, not only after it.
   require_place_for_database(output.empty() ? directories.front() / "database" : output);
   if (!output.empty() && has_measurements(output))
     fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
@@ -79,14 +79,14 @@ AnalyzeOptions default_options() {
   return options;
 }
 
-// Without them the analysis of another user's directory is shown and not kept.
+// Without these rights, the analysis of another user's directory is shown but not kept.
 std::optional<UserRights> rights_if_possible(const fs::path& directory) try {
   return rights_for(directory);
 } catch (const WriteError&) {
   return std::nullopt;
 }
 
-// The database is replaced by renaming: that takes the right to write to both directories.
+// The database is replaced by renaming, which requires write permission for both directories.
 bool may_write_database(const fs::path& directory) {
   const fs::path database = directory / "database";
   const auto may = [](const fs::path& path, int how) {
@@ -97,7 +97,7 @@ bool may_write_database(const fs::path& directory) {
     const Folder folder(directory);
     return !folder.has("database") || Folder(database).owner() == folder.owner();
   } catch (const WriteError&) {
-    return false;  // another user's
+    return false;  // belongs to another user
   }
 }
 
@@ -110,7 +110,7 @@ bool is_up_to_date(const fs::path& directory) {
 
 }  // namespace
 
-// Of many processes one says what went wrong.
+// One of many processes reports an error.
 fs::path analyze_in_team(AnalyzeOptions options, const TeamRequest& request) try {
   const std::unique_ptr<Team> team = join_team(request);
   if (team) options.team = team.get();
@@ -160,7 +160,7 @@ Database open_database(const fs::path& path, ReadValues when) {
   if (is_container(path))
     fail(kOwnFailure, "{}: the measurements of one node; give the directory that it is in, {}", path.string(),
          path.has_parent_path() ? path.parent_path().string() : ".");
-  // Of another user's run only the database may be readable.
+  // Of another user's run, possibly only the database is readable.
   if (const fs::path file = unreadable_measurement(path); !file.empty()) {
     if (is_database(path / "database")) return read_database(path / "database", when);
     fail(kOwnFailure, "{}: permission denied; have its user run `prof analyze {} -o DATABASE`", file.string(),

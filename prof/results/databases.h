@@ -1,5 +1,5 @@
 #pragma once
-// Databases of measurement directories, which are analyzed when they are needed.
+// Databases of measurement directories, which are analyzed on demand.
 
 #include <filesystem>
 #include <functional>
@@ -10,22 +10,22 @@
 
 namespace prof {
 
-// Analyzes as one of the processes that a launcher started, or alone; options.jobs = 0 uses all processors.
+// Analyzes as one of the processes that a launcher started, or alone. options.jobs = 0 uses all processors.
 // Returns the database's path. Throws CommandError (125), or what the analysis throws.
 std::filesystem::path analyze_in_team(AnalyzeOptions options, const TeamRequest& request);
 
-// The database of a measurement directory, analyzed with default options where it is missing or older than
-// the measurements: into DIR/database, or where that cannot be written in memory only, with a line that says
-// so. Throws what the analysis throws.
+// Returns the database of a measurement directory. If it is missing or older than the measurements, analyzes
+// with default options into DIR/database. If that cannot be written, the result stays in memory, and one line
+// says so. Throws what the analysis throws.
 Database database_of(const std::filesystem::path& directory, ReadValues when);
 
-// What a user names: a database, or a measurement directory, which is analyzed where it was not yet. Throws
-// what reader and analysis throw.
+// Opens a database, or a measurement directory, which is analyzed if necessary. Throws what reader and
+// analysis throw.
 Database open_database(const std::filesystem::path& path, ReadValues when);
 
-// What `prof run` does at its end: analyzes into DIR/database, prints the summary and, last, the database's
-// path. An analysis that fails is one line on standard error: the program's exit status stands. `analyzed`:
-// called before anything is shown.
+// Completes `prof run`: analyzes into DIR/database, and prints the summary and, last, the database's path. An
+// analysis that fails is one line on standard error, and the program's exit status is kept. `analyzed`:
+// called before anything is printed.
 void analyze_and_summarize(const std::filesystem::path& directory,
                            const std::function<void()>& analyzed = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// --share: who may read the results of a command, besides the user who runs it.
+// --share: who besides the user may read the results of a command.
 
 #include <filesystem>
 
@@ -11,11 +11,11 @@ namespace prof {
 
 void add_share_option(CLI::App& command);
 
-// With --share: lets others read the measurements, run.json and repair.json in a measurement directory, and
-// what is written there later.
+// Lets others read the measurements, run.json and repair.json in a measurement directory, and files that are
+// written there later.
 void share_measurements(const std::filesystem::path& directory);
 
-// With --share: one line that says who may read what is in a database or measurement directory.
+// Prints one line that says who may read a database or measurement directory.
 void say_who_may_read(const std::filesystem::path& place);
 
 }  // namespace prof

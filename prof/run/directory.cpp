@@ -39,7 +39,8 @@ std::vector<fs::path> records_of_rank(const fs::path& directory, const std::opti
                                       const std::optional<NodeClock>& clock) {
   std::vector<fs::path> files;
   if (clock && !clock->file().empty()) files.push_back(clock->file());
-  if (rank) files.push_back(directory / rank->record_name());  // last: by it others know that all is there
+  if (rank)
+    files.push_back(directory / rank->record_name());  // last: its presence shows that all files are there
   return files;
 }
 

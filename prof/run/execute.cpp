@@ -34,7 +34,7 @@ Launch in_place(Launch launch, const fs::path& place, const std::string& socket)
   return launch;
 }
 
-// Runs the program, and samples from outside what the runtime cannot be in.
+// Runs the program, and samples from outside where the runtime cannot run.
 void run_measured(const RunPlan& plan, MeasuredRun& run) {
   OutsideSampler outside(in_place(plan.outside, run.place));
   Launch complete = in_place(plan.launch, run.place, outside.socket_name());

@@ -14,9 +14,9 @@
 namespace prof {
 
 struct MeasuredRun {
-  RunDirectory directory;       // answers other nodes that compare clocks as long as it lives
-  std::filesystem::path place;  // where processes measured: the directory, or one of this node
-  bool is_collected = true;     // what was measured elsewhere is in the directory
+  RunDirectory directory;       // answers clock comparisons of other nodes as long as it lives
+  std::filesystem::path place;  // where processes measured: the directory, or one on this node
+  bool is_collected = true;     // measurements made elsewhere are in the directory
   std::string start;            // ISO 8601
   Outcome outcome;
 };

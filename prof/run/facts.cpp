@@ -32,14 +32,14 @@ RunLibraries find_libraries(const RunRequest& request) {
   return libraries;
 }
 
-// At the rate of CPUTIME. They raise signals as the best trigger does.
+// Sampled at the rate of CPUTIME. They raise signals as the best trigger does.
 std::string memory_events(const std::vector<hpcrun::EventSpec>& events, hpcrun::Trigger trigger) {
   const auto clock = std::ranges::find(events, hpcrun::EventKind::CpuTime, &hpcrun::EventSpec::kind);
   if (clock == events.end() || trigger != hpcrun::Trigger::Sigtrap) return "";
   return format_memory_events(find_memory_events(clock->rate));
 }
 
-// What a sample costs is measured less exactly where few are taken.
+// The cost of a sample is measured less exactly if few are taken.
 TriggerProbe probe_for(const std::vector<hpcrun::EventSpec>& events) {
   const bool few = std::ranges::all_of(
       events, [](const hpcrun::EventSpec& event) { return event.rate <= hpcrun::kFewSamples; });

@@ -1,6 +1,6 @@
 #pragma once
-// What plan_run() has to know of the machine, the program, the user's environment and the launch. Everything
-// here is looked up before; a test fills it in.
+// Facts that plan_run() needs about the machine, the program, the user's environment and the launch. They are
+// gathered before planning; a test fills them in.
 
 #include <filesystem>
 #include <optional>
@@ -16,15 +16,15 @@
 
 namespace prof {
 
-// Of the rank that this process is in a parallel job.
+// About the rank that this process is in a parallel job.
 struct RankFacts {
   bool shares_directory = true;
   bool watches_debuggers = true;
   std::string file_prefix;  // of its measurement files
-  Environment environment;  // what the program is told of the launch
+  Environment environment;  // variables of the launch for the program
 };
 
-// Libraries of prof's, each as the loader takes it in LD_PRELOAD, and files beside them.
+// prof's libraries, each as the loader takes it in LD_PRELOAD, and files next to them.
 struct RunLibraries {
   std::filesystem::path runtime;
   std::filesystem::path memory;
@@ -42,21 +42,21 @@ struct RunFacts {
   std::optional<hpcrun::Trigger> users_trigger;
   TriggerProbe probe;
   int outside_error = 0;      // errno with which the kernel refuses to sample a program from outside
-  std::string memory_events;  // as PROF_MEMORY_EVENTS has them
+  std::string memory_events;  // the value of PROF_MEMORY_EVENTS
   GivenRepairs given;
   std::optional<DeviceSurroundings> devices;  // absent with --no-devices
-  std::optional<RankFacts> rank;              // absent outside of a parallel job
-  bool is_untold_rank = false;                // is a rank, of which the launcher does not say which
+  std::optional<RankFacts> rank;              // absent outside a parallel job
+  bool is_untold_rank = false;                // a rank whose launcher does not report its number
   RunLibraries libraries;
   std::string kernel_release;   // "6.1.0-18-amd64"
-  std::string mount_namespace;  // as PROF_MOUNTS has it
+  std::string mount_namespace;  // the value of PROF_MOUNTS
   std::string preloaded;        // the user's LD_PRELOAD
   std::string tunables;         // the user's GLIBC_TUNABLES
 };
 
 std::optional<RankFacts> rank_facts(const std::optional<RankPart>& rank);
 
-// Looks everything up that the request needs. Tries perf events in a child process; writes nothing but links
+// Gathers everything that the request needs. Tries perf events in a child process; writes nothing but links
 // to libraries (preloadable()). Throws CommandError: 125 for an event that is not available here, 126 or 127
 // for a program that cannot be executed.
 RunFacts gather_run_facts(const RunRequest& request, const std::optional<RankFacts>& rank);

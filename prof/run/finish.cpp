@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Runs the program again, with and without what repair.json has now. A failure is one line: the run that was
-// measured stands.
+// Runs the program again, alternately with and without the repairs in repair.json. A failure is one line, and
+// the measured run is kept.
 void verify_repairs(const RunPlan& plan, const MeasuredRun& run) {
   const fs::path& directory = run.directory.path;
   const fs::path path = directory / kRepairFile;
@@ -22,7 +22,7 @@ void verify_repairs(const RunPlan& plan, const MeasuredRun& run) {
     RepairFile file = fs::exists(path, missing) ? read_repair_file(path) : RepairFile{};
     TrialSetting setting{plan.launch, directory, plan.repairs, run.outcome.exit_status, plan.verify};
     setting.request.isolate = setting.request.isolate_always = false;
-    // As little as the runtime can measure.
+    // Measures as little as the runtime can.
     setting.launch.window = {};
     std::erase_if(setting.launch.environment,
                   [](const auto& variable) { return variable.first != hpcrun::kEnvTrigger; });
@@ -36,7 +36,7 @@ void verify_repairs(const RunPlan& plan, const MeasuredRun& run) {
 }
 
 void say_nothing_was_measured(const MeasuredRun& run) {
-  if (!run.is_collected) return;  // its reason is printed already
+  if (!run.is_collected) return;  // the reason is printed already
   const fs::path& directory = run.directory.path;
   if (has_measurement_names(directory))
     say("nothing was measured: the files that processes wrote to {} were truncated", directory.string());

@@ -1,5 +1,5 @@
 #pragma once
-// What `prof run` does once the program has ended: completes the directory, analyzes, and prints the summary.
+// Completes `prof run` once the program has ended: completes the directory, analyzes, and prints the summary.
 
 #include <optional>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What `prof run` and `prof attach` can be told about measuring, whichever way the process is got.
+// Options of `prof run` and `prof attach` that control measuring.
 
 #include <string>
 #include <vector>
@@ -13,12 +13,12 @@ class App;
 namespace prof {
 
 struct MeasuringOptions {
-  std::vector<std::string> events;  // as the user wrote them; empty: the default
+  std::vector<std::string> events;  // as the user typed them; empty: the default
   bool trace = false;
   bool analyze = true;
   bool force = false;
   Window window;
-  std::string output;  // the measurement directory, %-sequences included; empty: one is named
+  std::string output;  // the measurement directory, with %-sequences; empty: a default name
 };
 
 // Declares -e, --trace, --no-analyze, --delay, --duration, --force, -o, --share and -q.

@@ -1,5 +1,5 @@
 #pragma once
-// The options of `prof run`, as its command line has them.
+// The options of `prof run`, as typed on its command line.
 
 #include <cstdint>
 #include <optional>
@@ -18,10 +18,10 @@ struct RunOptions {
   MeasuringOptions measuring;
   bool devices = true;
   DeviceTrace device_trace = DeviceTrace::Exact;
-  std::string repair;   // as the user wrote it; empty: nothing is to be changed
+  std::string repair;   // as the user typed it; empty: no changes
   uint32_t verify = 0;  // pairs of runs; 0: none
   Aggregate aggregate = Aggregate::None;
-  std::string ranks;  // ranks to measure, as the user wrote them; empty: all
+  std::string ranks;  // ranks to measure, as the user typed them; empty: all
   std::vector<std::string> command;
 };
 

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The order in which the loader resolves symbols: the runtime, what intercepts calls for it, what isolates
-// pages and the allocator below that, and then what the user preloads.
+// The order in which the loader resolves symbols: the runtime, its libraries that intercept calls, page
+// isolation and its allocator, and finally the user's libraries.
 struct Preloads {
   std::vector<fs::path> measuring;
   std::vector<fs::path> isolating;
@@ -71,7 +71,7 @@ Environment choose_environment(const RunRequest& request, const RunFacts& facts,
       {hpcrun::kEnvOutsideExec, facts.libraries.outside_exec},
       {hpcrun::kEnvMounts, facts.mount_namespace},
   };
-  // Children of static and of Go programs load the runtime.
+  // Children of static and Go programs load the runtime.
   if (!hpcrun::fails_with_runtime(facts.target.kind))
     environment.emplace_back("LD_PRELOAD",
                              preload_list(preloads.measuring, preloads.isolating, facts.preloaded));
@@ -86,7 +86,7 @@ Environment choose_environment(const RunRequest& request, const RunFacts& facts,
   return environment;
 }
 
-// Returns why programs below the one that is run are not sampled from outside; empty if they are.
+// Returns why child processes of the program are not sampled from outside; empty if they are.
 std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events) {
   return only_real_time(events) ? "REALTIME cannot be had there" : "";
 }
@@ -122,7 +122,7 @@ Launch plan_launch(const RunRequest& request, const RunFacts& facts, Environment
   launch.environment = std::move(environment);
   launch.window = request.options.measuring.window;
   if (facts.rank) {
-    // Of ranks that aggregate, the measurement files are in a directory of the node.
+    // If ranks aggregate, the measurement files are in a directory of the node.
     launch.watches_debuggers = request.options.aggregate == Aggregate::Node || facts.rank->watches_debuggers;
     if (facts.rank->shares_directory) launch.file_prefix = facts.rank->file_prefix;
   }

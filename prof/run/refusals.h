@@ -1,6 +1,6 @@
 #pragma once
-// What `prof run` refuses because the program or the machine does not allow it; plan_run() calls them all.
-// Each throws CommandError (125) that names the remedy, or does nothing.
+// Refusals of `prof run` because of the program or the machine; plan_run() calls them all. Each throws
+// CommandError (125) that names the remedy, or does nothing.
 
 #include <vector>
 
@@ -9,16 +9,16 @@
 
 namespace prof {
 
-// Of programs that the runtime cannot be in, neither locks nor pages are followed, and nothing is repaired.
+// In programs that cannot load the runtime, neither locks nor pages are traced, and nothing is repaired.
 void refuse_what_only_the_runtime_does(const RunRequest& request, const Target& target);
 
-// Threads become processes by a kernel that is new enough, with an allocator that suits common memory.
+// Threads become processes only with a recent kernel, and an allocator that works on common memory.
 void refuse_isolation_without_means(const RunRequest& request, const RunFacts& facts);
 
-// If the kernel refuses whatever an event could be sampled by, the program would run for nothing.
+// If the kernel refuses every source of an event, the program would run for nothing.
 void refuse_events_without_source(const RunFacts& facts);
 
-// True if nothing but wall time is sampled, which needs the runtime inside the program.
+// True if only wall time is sampled, which requires the runtime inside the program.
 bool only_real_time(const std::vector<hpcrun::EventSpec>& events);
 
 }  // namespace prof

@@ -28,14 +28,14 @@ void require_something_to_verify(const RunOptions& options, const RepairRequest&
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
 }
 
-// Takes what is followed and not sampled out of the events, and decides how closely a run that repairs is
-// sampled: it is to be faster, so rarely, unless the user requests more.
+// Takes events that are traced instead of sampled out of the list, and decides the sampling rate of a run
+// with repairs. It is low, because that run should be fast, unless the user requests a higher one.
 void read_events(RunRequest& request) {
   std::vector<std::string>& names = request.events = request.options.measuring.events;
   const RepairRequest& repairs = request.repairs;
   request.is_for_repairs = repairs.is_for_anything() && !asks_for_contention(names);
   request.rests = request.is_for_repairs && !names_cpu_time(names) && !request.options.measuring.trace;
-  // What an earlier run found is known: only pages to isolate are searched for besides.
+  // The findings of an earlier run are known: only pages to isolate are searched for in addition.
   request.searches = request.is_for_repairs && (repairs.file.empty() || repairs.isolate);
   if (request.searches) names.emplace_back("contention");
   request.locks = take_locks(names);

@@ -1,6 +1,6 @@
 #pragma once
-// What a run is to do: the options of `prof run`, read and found to fit together, before anything is known of
-// the machine or the program.
+// The options of `prof run`, parsed and checked for consistency, before anything about the machine or the
+// program is known.
 
 #include <cstdint>
 #include <string>
@@ -28,19 +28,19 @@ struct RunRequest {
   Notes notes;
 
   bool counts_pages() const { return contention == ContentionRequest::ByPages; }
-  // True if threads may become processes, which have their memory in common.
+  // True if threads may become processes with common memory.
   bool isolates() const { return repairs.isolate || counts_pages(); }
-  // The option that has threads become processes, for messages; only where isolates().
+  // Returns the option that turns threads into processes, for messages. Only if isolates().
   const char* isolating_option() const { return counts_pages() ? "-e contention:pages" : "--repair=isolate"; }
 };
 
-// Reads the options. `rank`: nullptr outside of a parallel job. Throws CommandError (125) if they do not fit
-// together; prints nothing, and looks at nothing but the file that --repair names.
+// Parses the options. `rank`: nullptr outside a parallel job. Throws CommandError (125) if they are
+// inconsistent. Prints nothing, and reads no file except the one that --repair names.
 RunRequest read_run_request(const RunOptions& options, const RankFacts* rank);
 
 struct SampledEvents {
   std::vector<hpcrun::EventSpec> events;
-  uint32_t search_rate = 0;  // of CPUTIME while contention is searched for closely; 0: as always
+  uint32_t search_rate = 0;  // of CPUTIME while contention is searched for closely; 0: unchanged
 };
 
 // Lowers the rate of CPUTIME in the events of a run that rests.
