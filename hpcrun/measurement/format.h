@@ -29,8 +29,8 @@ enum class StreamKind : uint16_t {
   Trace = 4,     // delta-coded trace of one thread, append-only
   Tasks = 5,     // tasks that a device queue executed, append-only (since minor version 3)
   Waits = 6,     // waits of one thread for devices, append-only (since minor version 3)
-  Accesses = 7,  // memory that one thread used and others as well, append-only (since minor version 4)
-  Locks = 8,     // waits of one thread for others, and blame; updated in place (since minor version 5)
+  Accesses = 7,  // memory that several threads used, append-only (since minor version 4)
+  Locks = 8,     // waits of one thread for other threads, and blame; updated in place (since minor version 5)
 };
 
 // Live counters of the process, one 64-bit number each.
@@ -217,10 +217,10 @@ constexpr uint64_t kUnnamedCriticalSection = 1;
 // The meaning of a LockCell.
 enum class LockRole : uint8_t {
   Wait = 0,   // the thread waited
-  Blame = 1,  // others waited while the thread held the lock; at the call that released it
+  Blame = 1,  // other threads waited while the thread held the lock; at the call that released it
   Open = 2,   // the thread is waiting now
   Held = 3,   // the thread that was observed to hold a lock
-  Idle = 4,   // others were idle while the thread worked
+  Idle = 4,   // other threads were idle while the thread worked
 };
 
 // StreamKind::Locks. The first 24 bytes are immutable. The others are each updated by one plain 8-byte store,
@@ -447,7 +447,8 @@ struct WrittenRecord {
   uint64_t false_sharing;  // changes to words of its own next to another thread's
 };
 
-// Mixes values for the checks of single records; never 0 for a zero record, which unwritten space looks like.
+// Mixes values for the checks of single records. Never 0 for a zero record, because unwritten space reads as
+// zeros.
 constexpr uint64_t mix64(uint64_t x) {
   x ^= x >> 32;
   x *= 0xd6e8feb86659fd93u;

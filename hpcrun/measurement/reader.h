@@ -189,7 +189,8 @@ struct MeasuredRepair {
   uint64_t address = 0;     // of the line, the lock or the page
 };
 
-// Where a thread waited for other threads, or what it blames for that (docs/formats.md, "Locks").
+// A context in which a thread waited for other threads, or that is blamed for that (docs/formats.md,
+// "Locks").
 struct MeasuredLockCell {
   uint64_t object = 0;  // address of the object waited for
   uint32_t thread = 0;  // index of the thread that the node belongs to, which exists

@@ -1,4 +1,4 @@
-// The doors of `prof attach`: called by a thread that it makes in the program.
+// The entry points of `prof attach`, called by a thread that it creates in the program.
 
 #include <errno.h>
 #include <time.h>
@@ -13,7 +13,7 @@ namespace hpcrun {
 
 namespace {
 
-// A prof that was killed, or gave up, may have left a call behind that is not done.
+// Serializes the two calls. A prof that was killed, or gave up, may have left a call unfinished.
 class Turn {
  public:
   Turn() noexcept {
@@ -21,7 +21,7 @@ class Turn {
       int holder = 0;
       taken_ = holder_.compare_exchange_strong(holder, pid_, std::memory_order_acquire);
       if (taken_) return;
-      // The child of a fork has its parent's holder, but not the thread.
+      // The child of a fork inherits the holder, but not the thread that holds it.
       if (holder != pid_) holder_.compare_exchange_strong(holder, 0, std::memory_order_relaxed);
       const timespec millisecond{0, 1'000'000};
       raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&millisecond), 0);
@@ -45,16 +45,17 @@ class Turn {
 
 }  // namespace hpcrun
 
-// Measures by the settings (hpcrun/sample/config.h) until hpcrun_detach() or the end of the process. 0, or an
-// errno: EBUSY when the process is being measured already, or an earlier call does not end.
+// Begins measuring with these settings (hpcrun/sample/config.h) until hpcrun_detach() or the end of the
+// process. Returns 0, or an errno: EBUSY if the process is being measured already, or an earlier call does
+// not end.
 HPCRUN_EXPORT long hpcrun_attach(const char* settings) noexcept {
   const hpcrun::Turn turn;
   return turn.taken() ? hpcrun::start_late(settings) : EBUSY;
 }
 
-// Ends the measuring and closes the file. The library stays, since threads may be on their way through it,
-// and so do its handlers of the signals that it used: one may still be on its way. 0 also where nothing was
-// measured; EBUSY when an earlier call does not end.
+// Ends measuring and closes the file. The library stays loaded, because threads may still be inside it. Its
+// signal handlers stay, too, because a signal may still be pending. Returns 0, also if nothing was measured,
+// or EBUSY if an earlier call does not end.
 HPCRUN_EXPORT long hpcrun_detach(const char*) noexcept {
   const hpcrun::Turn turn;
   return turn.taken() ? hpcrun::finish_late() : EBUSY;

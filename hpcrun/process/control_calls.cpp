@@ -1,4 +1,4 @@
-// What prof.h calls: the program says from where to where it wants to be measured.
+// Implements the functions of prof.h, with which the program chooses the parts that are measured.
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/process/next.h"

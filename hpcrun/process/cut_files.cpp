@@ -13,7 +13,7 @@ namespace hpcrun {
 
 namespace {
 
-// The measurement file is known by its inode: its folder may have been renamed.
+// The measurement file is recognized by its inode: its folder may have been renamed.
 bool is_own_file(const OwnMapping& mapping) noexcept {
   if (mapping.is_shared && mapping.is_writable && process_state.file.is_in_inode(mapping.inode)) {
     process_state.file.stop(ESTALE);

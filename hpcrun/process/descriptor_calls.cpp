@@ -1,5 +1,6 @@
-// Our descriptors are not open for the program: one that closes every descriptor there is (daemons,
-// sandboxes) does not close ours, and one that puts its own at a number of ours gets the number.
+// Hides the runtime's descriptors from the program. A program that closes all descriptors (daemons,
+// sandboxes) does not close the runtime's. A program that duplicates a descriptor to a number of the
+// runtime's gets that number.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ HPCRUN_NEXT_OF(dup3);
 
 namespace {
 
-// The child of a vfork or _Fork() has a table of its own, in which it may do as it likes.
+// The child of a vfork or _Fork() has its own descriptor table, and may change it freely.
 bool is_hidden(int descriptor) noexcept {
   return is_own_descriptor(descriptor) && process_state.pid == sys_getpid();
 }

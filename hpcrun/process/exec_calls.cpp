@@ -1,7 +1,7 @@
-// The exec family and posix_spawn. An overflow that falls into the kernel's part of execve is delivered after
-// it, to the new image's default action (seen on Linux 6.18 in most execs, in spite of attr.remove_on_exec):
-// sampling has to rest while a process execs. A child of vfork shares our memory but has no events, and is
-// left alone.
+// The exec family and posix_spawn. An overflow of an event during the kernel's part of execve is delivered
+// after it, to the default action in the new image (seen on Linux 6.18 in most execs, in spite of
+// attr.remove_on_exec). Therefore sampling is suspended while a process execs. A child of vfork shares our
+// memory but has no events, so nothing is done for it.
 
 #include "hpcrun/process/exec_calls.h"
 
@@ -34,7 +34,7 @@ HPCRUN_NEXT_OF(popen);
 
 namespace {
 
-// Events are armed also where a forked child waits for its first sample.
+// Events are armed as well if a forked child waits for its first sample (Waits).
 enum class Measured : uint8_t { No, Waits, Yes };
 
 Measured how_measured() noexcept {
@@ -44,8 +44,8 @@ Measured how_measured() noexcept {
   return samples ? Measured::Yes : Measured::Waits;
 }
 
-// Stops the events. A sample that was on its way comes at the end of that, and would start a forked child
-// that waits for its first one, with its events: until end_rest() it waits no more.
+// Stops the events. A sample that is pending arrives at the end of that. It would start a forked child that
+// waits for its first sample, together with its events; therefore the child does not wait until end_rest().
 Measured begin_rest() noexcept {
   const bool waited =
       how_measured() == Measured::Waits && process_state.first_period.is_waiting.exchange(false);
@@ -86,7 +86,7 @@ int at_rest(Exec exec) noexcept {
   return result;
 }
 
-// The events rest as well: the kernel may kill where it cannot deliver their signals.
+// Stops the events as well: the kernel may kill the process if it cannot deliver their signals.
 template <typename Spawn>
 auto with_signals_shown(Spawn spawn) noexcept {
   leave_waits();
@@ -105,7 +105,8 @@ auto with_signals_shown(Spawn spawn) noexcept {
   return result;
 }
 
-// By hpcrun-exec where that is wanted, and where the machine's security does not forbid just that.
+// Starts the program with hpcrun-exec if that is necessary, unless the machine's security policy forbids just
+// that.
 template <typename Itself>
 int start(const Spawn& spawn, pid_t* child, const posix_spawn_file_actions_t* actions,
           const posix_spawnattr_t* attributes, char* const environment[], Itself itself) noexcept {
@@ -115,7 +116,7 @@ int start(const Spawn& spawn, pid_t* child, const posix_spawn_file_actions_t* ac
   return error == EACCES || error == EPERM ? itself() : error;
 }
 
-// The file that execveat executes; empty where its path is too long to be looked at.
+// The path of the file that execveat executes; empty if it is too long to be examined.
 class PathAt {
  public:
   PathAt(int folder, const char* path, int flags) noexcept {
@@ -152,7 +153,8 @@ class PathAt {
   bool fits_ = true;
 };
 
-// Slots for the arguments of execl and its kin, from the first to the null pointer that ends them.
+// Returns the number of slots for the arguments of execl and similar functions, up to and including the
+// terminating null pointer.
 size_t count_slots(const char* first, va_list list) noexcept {
   if (!first) return 1;
   va_list copy;
@@ -170,7 +172,7 @@ void take_arguments(const char* first, va_list list, char** out) noexcept {
 
 }  // namespace
 
-// The environment in which the program finds what its loader can load; it lives on the caller's stack.
+// An environment from which the program's loader can load everything. It is on the caller's stack.
 #define HPCRUN_FITTING(fits, environment) \
   ((fits) ? (environment)                 \
           : without_runtime(environment, __builtin_alloca(bytes_without_runtime(environment))))
@@ -268,7 +270,7 @@ HPCRUN_EXPORT int posix_spawnp(pid_t* child, const char* file, const posix_spawn
   });
 }
 
-// The C library's starts the shell by functions that ours do not stand in front of.
+// The C library's popen starts the shell with internal functions that the runtime does not intercept.
 HPCRUN_EXPORT FILE* popen(const char* command, const char* mode) {
   return with_signals_shown([=] { return HPCRUN_NEXT(popen)(command, mode); });
 }

@@ -1,6 +1,6 @@
 #pragma once
-// execve(2) and execveat(2) for a program that makes them by syscall(): as if it had called the C library. A
-// result is -1, with errno. Async-signal-safe, also for children of vfork.
+// execve(2) and execveat(2) for a program that calls them through syscall(), with the same effect as the C
+// library's functions. The result is -1, with errno. Async-signal-safe, also for children of vfork.
 
 namespace hpcrun {
 

@@ -1,5 +1,5 @@
-// _exit and _Exit end a process as normally as exit does, but run no destructors: the file would look like
-// that of a process which was killed. A child of vfork shares our memory and ends without having been
+// _exit and _Exit. They end a process as normally as exit does, but run no destructors, so the file would
+// look like that of a killed process. A child of vfork shares our memory, and ends without having been
 // measured.
 
 #include <stdlib.h>

@@ -29,7 +29,7 @@ namespace hpcrun {
 
 namespace {
 
-// The parent's events and clocks: its file is closed already.
+// Closes the parent's events and clocks; its file is closed already.
 void close_inherited_descriptors() noexcept {
   constexpr unsigned kLast = ~0u;
   for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
@@ -40,18 +40,18 @@ void close_inherited_descriptors() noexcept {
   process_state.inherited_event = -1;
 }
 
-// The bounds of the stack of the thread that forks, which becomes the child's first thread. Its state, where
-// they are noted, is not copied.
+// The bounds of the stack of the thread that forks, which becomes the child's first thread. The thread's
+// state also contains them, but it is not copied.
 constinit StackBounds forking_stack{};
 
 HPCRUN_FORK_PATH void before_fork() noexcept {
-  // The only thread of a process that waits for its first sample is the one that forked it.
+  // A process that waits for its first sample has one thread, the one that forked it.
   if (!waits_for_first_sample()) {
     const ThreadState* const thread = is_sampling_here() ? this_thread() : nullptr;
     const StackBounds stack = thread ? thread->unwinder.stack() : StackBounds{};
     if (forking_stack.low != stack.low || forking_stack.high != stack.high) forking_stack = stack;
   }
-  leave_waits();  // which the child would begin with
+  leave_waits();  // otherwise the child would begin with them
   modules_before_fork();
   hold_threads();
   hold_devices();
@@ -62,13 +62,13 @@ HPCRUN_FORK_PATH void after_fork_in_parent() noexcept {
   let_threads_go();
 }
 
-// Of processes without a file of their own, in that of the nearest ancestor which has one.
+// Counts processes without a file of their own, in the file of the nearest ancestor that has one.
 HPCRUN_FORK_PATH void count_unsampled_child(int by) noexcept {
   process_state.file.counter(Counter::UnsampledChildren)
       .fetch_add(static_cast<uint64_t>(by), std::memory_order_relaxed);
 }
 
-// Before memory is mapped and threads are listed: the parent's were not copied.
+// Must be called before memory is mapped and threads are listed: the parent's were not copied.
 void forget_own_memory() noexcept {
   forget_threads();
   Arena::forget_all();
@@ -79,7 +79,7 @@ void forget_what_recorded() noexcept {
   redirection_after_fork();
   process_state.file.abandon();
   close_inherited_descriptors();
-  // A program that took SIGTRAP back has it back in its children.
+  // A program that took SIGTRAP back keeps it in its children.
   if (process_state.timer_event >= 0) process_state.config.trigger = Trigger::Timer;
   process_state.timer_event = -1;
   forget_isolating();
@@ -88,9 +88,10 @@ void forget_what_recorded() noexcept {
   forget_sync();
 }
 
-// The parent's file stays, for what is counted in it. It is not this process's, so nothing else is written.
+// Waits with the parent's file open, only for the counters in it. The file is not this process's, so nothing
+// else is written to it.
 HPCRUN_FORK_PATH bool wait_for_first_sample(uint64_t began_cpu_ns) noexcept {
-  count_unsampled_child(1);  // first: a page of the file that is read before it is written to faults twice
+  count_unsampled_child(1);  // first: a page of the file that is read before it is written faults twice
   if (forking_stack.high && can_wait_for_first_sample() && arm_first_period()) {
     const uint64_t took = process_state.first_period.cpu_ns - began_cpu_ns;
     for (const Counter counter : {Counter::HandlerNanoseconds, Counter::StartNanoseconds})
@@ -108,13 +109,13 @@ HPCRUN_FORK_PATH void after_fork_in_child() noexcept {
   const uint64_t began_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   process_state.parent_pid = process_state.pid;
   process_state.pid = sys_getpid();
-  // What is left of the parent's state: its file, events and threads are the parent's alone, and its memory
-  // was not copied. Its list of threads is not read before the start.
+  // Discards the parent's state. Its file, events and threads belong to the parent alone, and its memory was
+  // not copied. Its list of threads is not read before measuring starts.
   thread_state = nullptr;
   process_state.sampling.store(false, std::memory_order_relaxed);
   process_state.at_work.store(0, std::memory_order_relaxed);
   process_state.thread_count.store(0, std::memory_order_relaxed);
-  // Each page that is written to from here on costs the child a copy of it.
+  // Each page that is written to from here on is copied for the child.
   forget_devices();
   modules_after_fork();
   virtual_signals_after_fork();
@@ -127,7 +128,7 @@ HPCRUN_FORK_PATH void after_fork_in_child() noexcept {
   process_state.is_forked = false;
 }
 
-// Calls the function on the stack that ends at `top`. The interrupted thread's may be small.
+// Calls the function on the stack that ends at `top`, because the interrupted thread's stack may be small.
 [[gnu::noinline]] void call_on_stack(char* top, void (*function)() noexcept) noexcept {
   asm volatile(
       "movq %%rsp, %%rbx\n\t"
@@ -148,8 +149,8 @@ void start_as_forked() noexcept {
   process_state.is_forked = false;
 }
 
-// In handlers, and in calls of the program that may be made in handlers: the thread has no state yet, so no
-// code of the runtime was interrupted that is not finished with what is changed here.
+// Called in handlers, and in calls of the program that may be made in handlers. The thread has no state yet,
+// so no interrupted code of the runtime can be using what is changed here.
 bool start_from_first_period(bool by_sample) noexcept {
   constexpr size_t kStackBytes = size_t{64} * 1024;
   if (!waits_for_first_sample() || sys_gettid() != process_state.pid) return false;

@@ -1,7 +1,7 @@
-// Jumps and context switches restore the signal mask by system calls of the C library's own, which see the
-// kernel's mask alone: the virtual one goes along in a part of the saved set that neither of them uses. The
-// functions return twice or not at all, so ours leave no frame: they note or restore, then jump to the C
-// library's.
+// Jumps and context switches. They restore the signal mask with system calls of the C library's own, which
+// use only the kernel's mask. The virtual mask is therefore stored in a part of the saved set that neither of
+// them uses. The functions return twice or not at all, so ours leave no frame: they save or restore, then
+// jump to the C library's.
 
 #include <setjmp.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ HPCRUN_NEXT_OF_TYPE(getcontext, Function);
 HPCRUN_NEXT_OF_TYPE(setcontext, Function);
 HPCRUN_NEXT_OF_TYPE(swapcontext, Function);
 
-// The kernel has 64 signals, the sets of the C library have room for 1,024.
+// The kernel has 64 signals; the sets of the C library have room for 1,024.
 struct SavedSet {
   SignalMask kernel;
   SignalMask unused[13];
@@ -53,8 +53,8 @@ void restore_jump(jmp_buf buffer) noexcept {
   if (buffer[0].__mask_was_saved && saved_set(set).mark == kMark) restore(saved_set(set).virtually);
 }
 
-// The program may have added signals of ours, and a handler's context has them: they must not get into the
-// kernel's mask.
+// Removes owned signals from the mask that the kernel gets. The program may have added them, and a handler's
+// context contains them.
 void restore_context(ucontext_t& context) noexcept {
   leave_waits();
   SavedSet& set = saved_set(context.uc_sigmask);
@@ -68,7 +68,7 @@ void restore_context(ucontext_t& context) noexcept {
 
 }  // namespace
 
-// Called by the entries below, with the arguments of the function that each returns.
+// Called by the entries below with the arguments of the function, which each of them returns.
 extern "C" {
 
 __attribute__((used)) Function* hpcrun_before_sigsetjmp(jmp_buf buffer, int with_mask) noexcept {

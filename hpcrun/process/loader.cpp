@@ -1,4 +1,4 @@
-// dlopen and dlclose: the unwind tables follow the loader.
+// dlopen and dlclose: unwind tables are updated when libraries are loaded and unloaded.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -20,9 +20,10 @@ HPCRUN_NEXT_OF(dlclose);
 
 namespace {
 
-// The C library looks for a bare name along the search paths of the object that holds the return address and
-// of those that loaded it, and so for what the library found then needs; it expands $ORIGIN to that object's
-// directory and stays in its namespace. Only a path that the executable gives is found the same from here.
+// True if the result depends on the calling library. The C library searches a bare name along the search
+// paths of the object that contains the return address, and of the objects that loaded it. The same holds for
+// the dependencies of the library found. It expands $ORIGIN to the directory of that object, and stays in its
+// namespace. Only a path that the executable passes is resolved the same way from here.
 bool depends_on_caller(const char* name, const void* caller) noexcept {
   if (!name || strchr(name, '$') || !strchr(name, '/')) return true;
   Dl_info info;
@@ -37,9 +38,9 @@ constexpr char kBeginningsKept[] =
     "were left where they are.";
 constexpr char kNoLockMoved[] = "A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.";
 
-// What such a library opens takes free() and its locks from the C library, behind the back of ours, which
-// alone know of allocations and locks that are not where they seem. Also in copies of the process that are
-// not measured, and before measuring begins.
+// Stops changes that a library opened with RTLD_DEEPBIND would not respect. It takes free() and its lock
+// functions from the C library, and bypasses ours, which alone handle moved allocations and locks. This also
+// applies in copies of the process that are not measured, and before measuring begins.
 void stay_out_of_its_way() noexcept {
   const bool kept = keep_beginnings();
   const bool stay = forbid_moving_locks();
@@ -50,8 +51,8 @@ void stay_out_of_its_way() noexcept {
 
 }  // namespace
 
-// A call in tail position leaves the program's return address in place; what it loads is met by the walk
-// itself until the tables are next refreshed.
+// A tail call leaves the program's return address in place. The walk itself finds the loaded library until
+// the tables are refreshed.
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
   auto* next = HPCRUN_NEXT(dlopen);
   stop_waiting_for_first_sample();

@@ -1,5 +1,5 @@
-// The functions that wait under another signal mask, which the kernel is told in the program's virtual view
-// of owned signals (virtual_signals.h), and which samples must not interrupt.
+// Functions that wait with another signal mask. The mask is translated from the program's virtual view of
+// owned signals (virtual_signals.h) to the kernel's, and samples must not interrupt the call.
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 
 using namespace hpcrun;
 
-// What ppoll() is in programs compiled with _FORTIFY_SOURCE; its header hides it from others.
+// The name of ppoll() in programs compiled with _FORTIFY_SOURCE; its header does not declare it.
 extern "C" int __ppoll_chk(pollfd*, nfds_t, const timespec*, const sigset_t*, size_t);
 
 HPCRUN_NEXT_OF(sigsuspend);
@@ -25,8 +25,9 @@ HPCRUN_NEXT_OF(epoll_pwait2);
 
 namespace {
 
-// Runs a call that waits under another mask. The kernel lets held signals in as the call begins to wait, so
-// that none is handled before that and then waited for in vain; samples of a clock that goes on stay out.
+// Runs a call that waits with another mask. The kernel unblocks held signals as the call begins to wait.
+// Therefore no signal can be handled just before the wait and then be waited for in vain. Samples of a
+// running clock stay blocked.
 template <typename Call>
 int wait_with_mask(const WaitSite& site, const sigset_t* mask, Call call) {
   if (!mask) return uninterrupted(site, [=] { return call(nullptr); });
@@ -81,7 +82,7 @@ HPCRUN_EXPORT int epoll_pwait(int descriptor, epoll_event* events, int most, int
 
 HPCRUN_EXPORT int epoll_pwait2(int descriptor, epoll_event* events, int most, const timespec* timeout,
                                const sigset_t* mask) {
-  auto* next = HPCRUN_NEXT(epoll_pwait2);  // since glibc 2.35
+  auto* next = HPCRUN_NEXT(epoll_pwait2);  // glibc 2.35
   if (!next) {
     errno = ENOSYS;
     return -1;

@@ -1,5 +1,6 @@
-// The program names a thread: known at once, also of a thread that no sample comes to any more. Names that
-// are set by prctl() are seen in restriction_calls.cpp, those by raw system call with samples and at the end.
+// Thread names. A name set here is recorded at once, even if no more samples of the thread are taken.
+// restriction_calls.cpp handles names that are set by prctl(). Names set by a raw system call are read at
+// samples and at the end.
 
 #include <pthread.h>
 

@@ -1,8 +1,8 @@
 #pragma once
-// The functions that ours stand in front of. They are looked up before our constructor runs: later, a lookup
-// would wait for the loader's lock in threads that the lock's holder may wait for, and would reset the
-// program's dlerror(). Only calls that other libraries' constructors make before that look theirs up at the
-// first use.
+// The functions of the C library that the runtime intercepts. They are looked up before our constructor runs.
+// A later lookup would wait for the loader's lock, whose holder may be waiting for the same thread, and would
+// reset the program's dlerror(). If constructors of other libraries make calls before that, those functions
+// are looked up at their first use.
 
 #include <dlfcn.h>
 
@@ -13,13 +13,13 @@ namespace hpcrun {
 
 struct Next {
   const char* name;
-  void* function = nullptr;  // nullptr when the C library has none
+  void* function = nullptr;  // nullptr if the C library does not have it
   bool resolved = false;
 
   void resolve() noexcept {
     if (resolved) return;
     function = dlsym(is_loaded_late() ? RTLD_DEFAULT : RTLD_NEXT, name);
-    if (!function) dlerror();  // the program must not find our failure
+    if (!function) dlerror();  // the program must not get our error
     resolved = true;
   }
   void* get() noexcept {
@@ -31,7 +31,8 @@ struct Next {
 
 }  // namespace hpcrun
 
-// HPCRUN_NEXT(name) is the C library's function. Its type is given where no header may declare it.
+// HPCRUN_NEXT(name) is the C library's function. HPCRUN_NEXT_OF_TYPE names its type, for functions that
+// headers may not declare.
 #define HPCRUN_NEXT_OF_TYPE(name, ...)                                             \
   using hpcrun_type_of_##name = __VA_ARGS__;                                       \
   static constinit hpcrun::Next hpcrun_next_##name{#name};                         \

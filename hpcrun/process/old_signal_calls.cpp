@@ -1,6 +1,7 @@
-// The signal functions of BSD and System V. The C library builds them on internal functions that ours do not
-// stand in front of, so they are built anew on sigaction(), sigprocmask() and sigsuspend() as the program
-// calls them. Each keeps the contract of the function it replaces, async-signal-safety included.
+// The signal functions of BSD and System V. The C library implements them with internal functions that the
+// runtime does not intercept. Therefore they are reimplemented with sigaction(), sigprocmask() and
+// sigsuspend() as the program calls them. Each keeps the contract of the function it replaces,
+// async-signal-safety included.
 
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +18,7 @@ using Handler = void (*)(int);
 
 namespace {
 
-// The signals for which siginterrupt() turned the restart of system calls off, for later calls of signal().
+// The signals for which siginterrupt() disabled the restart of system calls, for later calls of signal().
 std::atomic<SignalMask> interrupting{0};
 
 bool is_signal(int signal) noexcept {
@@ -65,7 +66,7 @@ int change_one(int how, int signal) noexcept {
   return sigprocmask(how, &set, nullptr);
 }
 
-// The sets of BSD are the first 32 signals.
+// BSD's sets are the first 32 signals.
 int change_int_mask(int how, int mask) noexcept {
   const sigset_t set = set_of(static_cast<unsigned>(mask));
   sigset_t old;
@@ -161,7 +162,7 @@ HPCRUN_EXPORT int siggetmask() noexcept {
   return change_int_mask(SIG_BLOCK, 0);
 }
 
-// <signal.h> gives the name sigpause to the System V function, whose symbol is __xpg_sigpause.
+// <signal.h> uses the name sigpause for the System V function, whose symbol is __xpg_sigpause.
 HPCRUN_EXPORT int __xpg_sigpause(int signal) {
   return suspend_without(signal);
 }
@@ -175,7 +176,7 @@ int bsd_sigpause(int mask) {
   return suspend_with_int_mask(mask);
 }
 
-// Binaries of before glibc 2.21 alone can call it.
+// Only binaries from before glibc 2.21 can call it.
 struct OldVector {
   Handler handler;
   int mask;

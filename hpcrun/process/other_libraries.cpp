@@ -1,4 +1,4 @@
-// What libraries of ours that are preloaded behind the runtime tell it.
+// Calls from prof's other preloaded libraries to the runtime.
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_memory.h"

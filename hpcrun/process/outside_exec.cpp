@@ -1,7 +1,7 @@
-// hpcrun-exec SOCKET QUESTION PROGRAM [ARGUMENT]...: asks `prof` to sample this process from outside, and
-// executes the program, whose arguments begin with its name. A process that posix_spawn starts runs nothing
-// of ours before its program; so the runtime lets it start this one. Without C library, so that nothing is
-// preloaded into it, and it costs a program's start little.
+// hpcrun-exec SOCKET QUESTION PROGRAM [ARGUMENT]...: requests `prof` to sample this process from outside, and
+// executes the program, whose arguments begin with its name. A process started by posix_spawn runs no code of
+// the runtime before its program, so the runtime has it start this one first. Uses no C library, so that
+// nothing is preloaded into it and it adds little to a program's start.
 
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/outside_question.h"
@@ -10,12 +10,12 @@ using namespace hpcrun;
 
 namespace {
 
-constexpr int kNotFound = 127;  // what posix_spawn's own child ends with
+constexpr int kNotFound = 127;  // the exit status of posix_spawn's own child
 constexpr int kOwnArguments = 4;
 
 }  // namespace
 
-// Compilers call them for assignments.
+// Compilers generate calls of it for assignments.
 extern "C" void* memset(void* to, int value, size_t bytes) noexcept {
   for (size_t i = 0; i < bytes; ++i) static_cast<volatile char*>(to)[i] = static_cast<char>(value);
   return to;
@@ -26,7 +26,8 @@ extern "C" void* memcpy(void* to, const void* from, size_t bytes) noexcept {
   return to;
 }
 
-// The stack as the kernel leaves it: the count of the arguments, they, a null pointer, the environment.
+// The stack as the kernel sets it up: the number of arguments, the arguments, a null pointer, the
+// environment.
 extern "C" [[noreturn]] __attribute__((used)) void hpcrun_exec(const long* stack) noexcept {
   const long count = stack[0];
   const auto* const arguments = reinterpret_cast<const char* const*>(stack + 1);

@@ -1,5 +1,5 @@
 #pragma once
-// The question to `prof`, on its socket, to sample the calling process from outside. Used by the runtime and
+// The request to `prof`, on its socket, to sample the calling process from outside. Used by the runtime and
 // by hpcrun-exec, which has no C library.
 
 #include <sys/un.h>
@@ -8,14 +8,14 @@ namespace hpcrun {
 
 struct OutsideAddress {
   sockaddr_un socket;
-  long bytes;  // of it; 0: nobody to ask
+  long bytes;  // length of the address; 0: there is no socket
 };
 
-// `name`: of the abstract socket, or nullptr. Async-signal-safe.
+// Returns the address. `name`: of the abstract socket, or nullptr. Async-signal-safe.
 OutsideAddress outside_address(const char* name) noexcept;
 
-// `what`: kStaticFromExec and its kin (hpcrun/sample/config.h). Returns when `prof` has answered, and half a
-// second later where it does not. Async-signal-safe, also for children of vfork.
+// Sends the request. `what`: kStaticFromExec or similar (hpcrun/sample/config.h). Returns when `prof` has
+// answered, or after half a second without an answer. Async-signal-safe, also for children of vfork.
 void ask_outside(const OutsideAddress& address, char what) noexcept;
 
 }  // namespace hpcrun

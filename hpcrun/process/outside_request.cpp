@@ -22,8 +22,8 @@ constexpr size_t kMostPathBytes = 4096;
 
 OutsideAddress address{};
 bool leaves_programs_alone = false;
-int restricted_child = 0;          // of vfork, which shares this memory; 0: none
-char helper_path[kMostPathBytes];  // of hpcrun-exec; empty: there is none
+int restricted_child = 0;          // a child of vfork, which shares this memory; 0: none
+char helper_path[kMostPathBytes];  // of hpcrun-exec; empty if it does not exist
 
 // Calls use(path) with the file that execvp would execute.
 template <typename Use>
@@ -71,19 +71,19 @@ Presence runtime_in(char* const environment[]) noexcept {
   return Presence::NotNamed;
 }
 
-// The program that one file leads to, and what becomes of the runtime in it.
+// The program that a file resolves to, and what happens to the runtime in it.
 struct Plan {
   ProgramKind kind = ProgramKind::Unreadable;
   Presence runtime = Presence::NotNamed;
   bool is_layer = false;  // of OpenCL
 
-  // The loader would complain, the program's own runtime would fail, or OpenCL's loader would load the
-  // runtime into a program that is sampled from outside.
+  // True if the loader would complain, the program's own runtime would fail, or OpenCL's loader would load
+  // the runtime into a program that is sampled from outside.
   bool is_disturbed() const noexcept {
     return runtime == Presence::NotReachable || (runtime == Presence::Loadable && fails_with_runtime(kind)) ||
            (runtime == Presence::NotNamed && kind == ProgramKind::Dynamic && is_layer);
   }
-  // What to ask `prof`; 0: nothing.
+  // Returns the request for `prof`; 0: none.
   char question() const noexcept {
     switch (kind) {
       case ProgramKind::Unreadable:
@@ -101,10 +101,10 @@ struct Plan {
   }
 };
 
-// A script's is its interpreter's.
+// Returns the kind of the program; of a script, that of its interpreter.
 ProgramKind kind_of(const char* path) noexcept {
-  constexpr int kMostInterpreters = 5;  // as the kernel has it
-  constexpr size_t kMostLine = 256;     // likewise
+  constexpr int kMostInterpreters = 5;  // the kernel's limit
+  constexpr size_t kMostLine = 256;     // the kernel's limit
   ProgramKind kind = program_kind(path);
   char line[kMostLine];
   for (int i = 0; kind == ProgramKind::NotElf && i < kMostInterpreters; ++i) {
@@ -116,7 +116,7 @@ ProgramKind kind_of(const char* path) noexcept {
   return kind;
 }
 
-// `path`: as find_program gives it.
+// `path`: from find_program().
 Plan plan_for(const char* path, char* const environment[]) noexcept {
   Plan plan{kind_of(path), runtime_in(environment), is_layer_in(environment)};
   const char* const preload = preload_of(environment);
@@ -125,8 +125,8 @@ Plan plan_for(const char* path, char* const environment[]) noexcept {
   return plan;
 }
 
-// False in a process that `prof` attached to: nothing is preloaded into its children, and nobody can be
-// asked.
+// Returns false in a process to which `prof` is attached: nothing is preloaded into its children, and there
+// is no socket for requests.
 bool is_concerned(char* const environment[]) noexcept {
   return address.bytes != 0 || preload_of(environment);
 }
@@ -135,7 +135,7 @@ bool starts_bare_programs() noexcept {
   return leaves_programs_alone || (restricted_child && restricted_child == sys_getpid());
 }
 
-// Cannot fail any more for what the kernel says of the file: hpcrun-exec could not tell the caller.
+// True if the kernel will accept the file. hpcrun-exec could not report a failure to the caller.
 bool will_execute(const char* path, ProgramKind kind) noexcept {
   return (kind == ProgramKind::Dynamic || needs_outside_sampling(kind)) && access(path, X_OK) == 0;
 }
@@ -199,7 +199,7 @@ char* const* without_runtime(char* const environment[], void* memory) noexcept {
     }
     strcpy(text, environment[i]);
     const size_t left = remove_runtime(text + begin);
-    if (left == 0) continue;  // nothing else is in the list
+    if (left == 0) continue;  // the list has no other entries
     *next++ = text;
     text += begin + left + 1;
   }

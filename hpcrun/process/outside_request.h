@@ -1,37 +1,37 @@
 #pragma once
-// Programs that the runtime cannot be in (static ones, musl, sanitizers, Go, those whose environment lacks
-// it) are sampled from outside, by `prof`, which is asked for it before they run. Asking takes a round trip
-// to `prof`, and half a second where it does not answer.
+// Requests to sample programs from outside. The runtime cannot run in static programs, in programs with musl,
+// sanitizers or Go, and in those whose environment lacks it. `prof` is requested to sample them before they
+// run. A request takes a round trip to `prof`, and half a second if there is no answer.
 
 #include <cstddef>
 
 namespace hpcrun {
 
-// Reads where to ask; at start-up. Not async-signal-safe.
+// Reads the address of the socket at start-up. Not async-signal-safe.
 void find_outside_sampler() noexcept;
 
-// The calling process is about to execute a program in an environment: if the runtime will not be in it,
-// `prof` is asked to sample it. False where the environment names the runtime and the program's loader would
-// complain that it cannot be loaded (the program is of another kind, or the file cannot be reached: chroot,
-// another user), or where OpenCL's loader alone would load it. Async-signal-safe, also for children of vfork.
-// `on_path`: as execvp finds the file.
+// Must be called before the calling process executes a program with this environment. If the runtime will not
+// be in the program, `prof` is requested to sample it. Returns false if the environment has to change: it
+// names the runtime, and the program's loader would complain that it cannot be loaded (the program is of
+// another kind, or the file cannot be reached: chroot, another user), or only OpenCL's loader would load it.
+// Async-signal-safe, also for children of vfork. `on_path`: the file is searched as execvp does.
 bool before_exec(const char* file, bool on_path, char* const environment[]) noexcept;
 
-// An environment without the runtime, in memory of the size that the first states.
+// Makes an environment without the runtime, in memory of the size that the first function returns.
 size_t bytes_without_runtime(char* const environment[]) noexcept;
 char* const* without_runtime(char* const environment[], void* memory) noexcept;
 
-// From now on the process executes and starts all programs without the runtime, which asks nobody: they
-// inherit a seccomp filter that it must not run under.
+// Has the process execute and start all programs without the runtime, and without requests, from now on: they
+// inherit a seccomp filter under which the runtime must not run.
 void leave_programs_alone() noexcept;
 
-// The calling process executes a Go program, or one with a sanitizer, and has one thread: asks `prof` to
-// sample it. True for any such program: nothing of ours may touch it.
+// If the calling process executes a Go program, or one with a sanitizer, and has one thread, requests `prof`
+// to sample it. Returns true for any such program: the runtime must not do anything in it.
 bool leave_to_outside() noexcept;
 
-// A program that posix_spawn is about to start. Nothing of ours runs in the child before it; if the runtime
-// will not be in it, hpcrun-exec (outside_exec.cpp) is to be started in its place, which asks `prof` first.
-// Used on the stack; not async-signal-safe.
+// A program that posix_spawn is about to start. No code of the runtime runs in the child before the program
+// does. If the runtime will not be in the program, hpcrun-exec (outside_exec.cpp) is to be started instead,
+// which requests `prof` first. Must be on the stack; not async-signal-safe.
 class Spawn {
  public:
   Spawn(const char* file, bool on_path, char* const arguments[], char* const environment[]) noexcept;
@@ -39,10 +39,10 @@ class Spawn {
   Spawn(const Spawn&) = delete;
   Spawn& operator=(const Spawn&) = delete;
 
-  // True if the environment fits: before_exec()'s result.
+  // Returns the result of before_exec().
   bool fits() const noexcept { return fits_; }
 
-  // What to start in the program's place, and its arguments; nullptr: nothing.
+  // Return what to start instead of the program, and its arguments; nullptr: start the program.
   const char* helper() const noexcept;
   char* const* arguments() const noexcept { return arguments_; }
 
@@ -50,7 +50,7 @@ class Spawn {
   bool prepare(const char* path, char question, char* const arguments[]) noexcept;
 
   bool fits_ = true;
-  char** arguments_ = nullptr;  // in memory of its own: too many for some threads' stacks
+  char** arguments_ = nullptr;  // in separate memory: they may not fit on a thread's stack
   size_t bytes_ = 0;
 };
 

@@ -10,8 +10,8 @@ namespace hpcrun {
 
 namespace {
 
-// Free, being written or read (busy), or the entry's order, thread and signal in one word: whoever changes it
-// by compare-and-swap has the entry for itself.
+// The state of an entry: free, being written or read (busy), or its order, thread and signal in one word. A
+// thread that changes it by compare-and-swap owns the entry.
 using Key = uint64_t;
 constexpr Key kFree = 0;
 constexpr Key kBusy = ~Key{0};
@@ -43,8 +43,7 @@ struct Entry {
 constexpr size_t kMostPending = 256;
 constinit Entry entries[kMostPending];
 constinit std::atomic<uint64_t> next_order{1};
-constinit std::atomic<int> used{
-    0};  // entries that are not free: masks change often, and mostly nothing is pending
+constinit std::atomic<int> used{0};  // entries in use: masks change often, and usually nothing is pending
 
 struct Waiter {
   std::atomic<int> tid{0};
@@ -65,7 +64,7 @@ void drop(Entry& entry, Key key) noexcept {
   if (entry.key.compare_exchange_strong(key, kFree)) used.fetch_sub(1);
 }
 
-// What threads that ended left would fill the queue for good.
+// Drops signals for threads that have ended, which would fill the queue permanently.
 void drop_of_dead_threads() noexcept {
   for (Entry& entry : entries) {
     const Key key = entry.key.load();
@@ -74,7 +73,7 @@ void drop_of_dead_threads() noexcept {
   }
 }
 
-// Has the entry for itself, copies it, and frees it.
+// Claims the entry, copies it, and frees it.
 bool take(Entry& entry, Key key, siginfo_t& info) noexcept {
   if (!entry.key.compare_exchange_strong(key, kBusy)) return false;
   info = entry.info;
@@ -196,14 +195,13 @@ long wake(int tid, int signal) noexcept {
 
 bool is_wake_up(const siginfo_t& info) noexcept {
   if (info.si_code == SI_QUEUE) return info.si_value.sival_ptr == waiters;
-  // Of standard signals the kernel forgets what they tell where the user has more queued than
-  // RLIMIT_SIGPENDING.
+  // The kernel drops the data of standard signals if the user has more than RLIMIT_SIGPENDING queued.
   const bool tells_nothing = info.si_code == SI_USER && info.si_pid == 0;
   return tells_nothing && (pending_here() & mask_of(info.si_signo));
 }
 
 HPCRUN_FORK_PATH void pending_signals_after_fork() noexcept {
-  // Their pages are mostly untouched, and written to they would be the child's own.
+  // Most of these pages are untouched; writing to them would copy them for the child.
   if (used.load() != 0) {
     used.store(0);
     for (Entry& entry : entries) entry.key.store(kFree);

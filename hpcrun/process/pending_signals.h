@@ -1,7 +1,8 @@
 #pragma once
-// Signals of the program's that the kernel does not keep for it: those that were taken while it blocks them,
-// until it unblocks or waits for them, and those on their way to a thread, in whose kernel one of ours may
-// have the only place. And the threads that wait. All calls are async-signal-safe and take no lock.
+// Signals of the program that the kernel does not keep for it, and the threads that wait for them. There are
+// two kinds. The first was taken while the program blocks it, and stays here until the program unblocks it or
+// waits for it. The second is being sent to a thread, where one of the runtime's may have the only place in
+// the kernel. All calls are async-signal-safe and take no lock.
 
 #include <signal.h>
 
@@ -9,45 +10,47 @@
 
 namespace hpcrun {
 
-using SignalMask = uint64_t;  // bit n-1 for signal n; signal 0 is none
+using SignalMask = uint64_t;  // bit n-1 for signal n; there is no signal 0
 constexpr SignalMask mask_of(int signal) {
   return signal == 0 ? 0 : SignalMask{1} << (signal - 1);
 }
 
-// Of these the kernel keeps one of a kind for a thread, and drops others that are sent to it.
+// The signals of which the kernel keeps one per thread, and drops others that are sent.
 constexpr SignalMask kStandardSignals = 0x7fff'ffff;
 
-// Keeps a signal for the thread, or for any thread of the process when tid is 0. As in the kernel a standard
-// signal is pending once, real-time signals queue. False where the queue is full: the signal is dropped.
+// Stores a signal for the thread, or for any thread of the process if tid is 0. As in the kernel, a standard
+// signal is pending once, and real-time signals queue. Returns false if the queue is full: the signal is
+// dropped.
 bool put_pending(const siginfo_t& info, int tid) noexcept;
 
-// Takes the oldest of the signal that the calling thread may take; false when there is none.
+// Takes the oldest signal of this number that the calling thread may take. Returns false if there is none.
 bool take_pending(int signal, siginfo_t& info) noexcept;
 
-// The signals of which the calling thread may take one.
+// Returns the signals that are pending for the calling thread.
 SignalMask pending_here() noexcept;
 
-// The action is "ignore" now.
+// Drops the signal, because its action is now "ignore".
 void drop_pending(int signal) noexcept;
 
-// Of one thread, to which it cannot be sent.
+// Drops the signal for one thread, to which it cannot be sent.
 void drop_pending_of(int signal, int tid) noexcept;
 
-// Nothing of ours raises the signal any more: all that are kept, for whichever thread, go into the kernel.
+// Passes all stored signals of this number, for any thread, to the kernel. The runtime does not raise the
+// signal any more.
 void give_pending_to_kernel(int signal) noexcept;
 
-// The calling thread waits for the signals (sigwait and its kin), blocked in the kernel, until end_wait().
-// Each process-directed signal of these that is put wakes it.
+// The calling thread waits for these signals (sigwait and similar), blocked in the kernel, until end_wait().
+// Each of them that is put for the process wakes it.
 void begin_wait(SignalMask waited) noexcept;
 void end_wait() noexcept;
 
-// Has the thread look for what was put, by a signal that is_wake_up(). It may come late, and where another of
-// its kind waits for the thread already, that one comes instead. A negated errno where there is no such
-// thread.
+// Makes the thread check for stored signals, by a signal for which is_wake_up() is true. It may arrive late.
+// If a signal of this number is pending for the thread already, that one arrives instead. Returns a negated
+// errno if there is no such thread.
 long wake(int tid, int signal) noexcept;
 bool is_wake_up(const siginfo_t& info) noexcept;
 
-// In a forked child: nothing is pending, nobody waits.
+// Called in a forked child: nothing is pending, and no thread waits.
 void pending_signals_after_fork() noexcept;
 
 }  // namespace hpcrun

@@ -1,7 +1,7 @@
 #pragma once
-// The environment's variables that may name the runtime, LD_PRELOAD and OPENCL_LAYERS: lists of libraries that
-// end at colons and spaces. Plain loops that call no function of the C library: they also run before it is
-// initialized (sanitized_start.cpp). Async-signal-safe.
+// Parses the environment's variables that may name the runtime, LD_PRELOAD and OPENCL_LAYERS. They are lists
+// of libraries that end at colons and spaces. Plain loops that call no function of the C library, because
+// they also run before it is initialized (sanitized_start.cpp). Async-signal-safe.
 
 #include <cstddef>
 
@@ -18,7 +18,7 @@ inline size_t length_of_beginning(const char* text, const char* beginning) noexc
   return i;
 }
 
-// Returns where the list begins in a variable that may name the runtime; 0 if it is another one.
+// Returns where the list begins in a variable that may name the runtime, or 0 for any other variable.
 inline size_t begin_of_list(const char* variable) noexcept {
   const size_t begin = length_of_beginning(variable, kPreloadVariable);
   return begin ? begin : length_of_beginning(variable, kLayersVariable);
@@ -36,13 +36,13 @@ struct PreloadEntry {
   size_t bytes = 0;  // 0: the list has ended
 
   bool is_runtime() const noexcept { return is_ours() && names("libhpcrun.so"); }
-  // The runtime, or a library that comes with it.
+  // True for the runtime, or a library that comes with it.
   bool is_ours() const noexcept { return name() > 0 && length_of_beginning(begin + name(), "libhpcrun") != 0; }
-  // An allocator follows it in the list.
+  // True if an allocator follows it in the list.
   bool brings_allocator() const noexcept { return is_ours() && names("libhpcrun-isolate.so"); }
 
  private:
-  // Where the file's name begins; 0 if no folder is named.
+  // Returns where the file's name begins; 0 if no folder is named.
   size_t name() const noexcept {
     for (size_t at = bytes; at > 0; --at)
       if (begin[at - 1] == '/') return at;
@@ -62,7 +62,7 @@ inline PreloadEntry next_entry(const char*& at) noexcept {
   return entry;
 }
 
-// Removes what is ours from a list, in place. Returns how many bytes of it are left.
+// Removes prof's libraries from a list, in place. Returns the remaining bytes.
 inline size_t remove_runtime(char* list) noexcept {
   char* end = list;
   const char* at = list;

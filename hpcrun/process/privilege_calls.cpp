@@ -1,5 +1,5 @@
-// Calls by which a process gives up the right or the way to its measurement directory. A forked child that
-// waits for its first sample has to open its file before.
+// Calls by which a process loses the permission for its measurement directory, or the path to it. A forked
+// child that waits for its first sample has to open its file before.
 
 #include <grp.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 using namespace hpcrun;
 
-// Defines the function: it starts a child that waits, and calls the C library's.
+// Defines the function. It starts a child that waits, and then calls the C library's function.
 #define HPCRUN_STARTS_FIRST(name, declaration, ...) \
   HPCRUN_NEXT_OF(name);                             \
   HPCRUN_EXPORT int name declaration {              \

@@ -15,8 +15,8 @@ namespace {
 
 constexpr unsigned long long kAlignmentCheck = 1 << 18;
 
-// The thread pointers that were seen, each with the thread that had it last. Entries are never taken out: a
-// thread that starts usually has the memory of one that ended, and what a search finds is looked at again.
+// Recorded thread pointers, each with the last thread that had it. Entries are never removed: a new thread
+// usually gets the memory of one that ended. A search result is verified before it is used.
 struct Known {
   std::atomic<uint64_t> pointer{0};
   std::atomic<int> tid{0};
@@ -26,10 +26,10 @@ constexpr size_t kSlots = size_t{1} << kSlotBits;
 constexpr size_t kProbes = 16;
 constinit Known known[kSlots];
 
-constinit std::atomic<bool> has_instructions{false};  // rdfsbase and wrfsbase
+constinit std::atomic<bool> has_instructions{false};  // rdfsbase and wrfsbase are available
 constinit std::atomic<int> tid_offset{0};             // from a thread pointer; 0: not known
 
-// Returns true if an alignment check was on that is off now, or the reverse.
+// Returns true if the alignment check changed.
 bool set_alignment_check(bool on) noexcept {
   const unsigned long long flags = __builtin_ia32_readeflags_u64();
   if (static_cast<bool>(flags & kAlignmentCheck) == on) [[likely]]
@@ -56,7 +56,7 @@ void set_thread_pointer(uint64_t pointer) noexcept {
   }
 }
 
-// Calls use(slot) with those that may have the pointer, until it returns true or a free one was passed.
+// Calls use(slot) with the slots that may have the pointer, until it returns true or a free slot was passed.
 template <typename Use>
 bool any_slot(uint64_t pointer, Use use) noexcept {
   constexpr uint64_t kSpread = 0x9e37'79b9'7f4a'7c15;
@@ -74,7 +74,7 @@ bool is_known(uint64_t pointer) noexcept {
   return any_slot(pointer, [=](const Known&, uint64_t found) { return found == pointer; });
 }
 
-// Without a free slot the pointer is looked at again at each signal.
+// If there is no free slot, the pointer is verified again at each signal.
 void note(uint64_t pointer, int tid) noexcept {
   any_slot(pointer, [=](Known& slot, uint64_t found) {
     if (!found && !slot.pointer.compare_exchange_strong(found, pointer) && found != pointer) return false;
@@ -84,7 +84,7 @@ void note(uint64_t pointer, int tid) noexcept {
   });
 }
 
-// The C library has the pointer itself at this offset (the ABI of thread-local storage), and the thread's
+// The C library stores the pointer itself at this offset (the ABI of thread-local storage), and the thread's
 // number in the same block.
 bool is_of_c_library(uint64_t pointer, int tid) noexcept {
   constexpr uint64_t kSelf = 16;

@@ -13,7 +13,7 @@ namespace hpcrun {
 
 namespace {
 
-std::atomic<uint64_t> by_mpi{0};  // as the counter has it
+std::atomic<uint64_t> by_mpi{0};  // as in the counter
 
 }  // namespace
 

@@ -1,15 +1,15 @@
 #pragma once
-// Which rank of a parallel program the process is, as its launcher says in the environment, or MPI.
+// The rank of the process in a parallel program, from the launcher's environment variables or from MPI.
 
 #include <cstdint>
 
 namespace hpcrun {
 
-// -1: the launcher does not say. Not async-signal-safe.
+// Returns the rank; -1 if the launcher does not report it. Not async-signal-safe.
 int rank_of_process() noexcept;
 
-// What MPI said of this process, or of the one that forked it, goes into the file that is open (Counter::
-// RankByMpi), and into those of forked children.
+// Records the rank by MPI of this process, or of the one that forked it. It is written into the open file
+// (Counter::RankByMpi), and into those of forked children.
 void note_rank_by_mpi(int32_t rank, int32_t ranks) noexcept;
 void write_rank_by_mpi() noexcept;
 

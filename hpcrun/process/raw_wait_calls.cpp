@@ -1,7 +1,7 @@
-// What takes its arguments as they come: syscall() and ioctl(). Of the system calls those that a sample would
-// make return early are made uninterrupted (wait_calls.cpp says which these are), and those that send signals
-// to threads go the way of the functions that do (send_calls.cpp), as do those that forbid the runtime its
-// own (restriction_calls.cpp); masks in their arguments are the kernel's.
+// Functions with untyped arguments: syscall() and ioctl(). System calls that a sample would make return early
+// are made uninterrupted (see wait_calls.cpp). Calls that send signals to threads are handled as in
+// send_calls.cpp, and calls that forbid the runtime its own as in restriction_calls.cpp. Masks in their
+// arguments are the kernel's.
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -69,7 +69,8 @@ bool waits(long number) noexcept {
   }
 }
 
-// A futex without a timeout is restarted unseen: its waits are sampled, as those of mutexes are.
+// The kernel restarts a futex wait without a timeout transparently. Such waits are sampled, as those of
+// mutexes are.
 bool is_restarted(long number, long operation, long timeout) noexcept {
   const long command = operation & FUTEX_CMD_MASK;
   const bool may_wait = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
@@ -89,7 +90,7 @@ long execute_program(long number, long a, long b, long c, long d, long e, long) 
 
 }  // namespace
 
-// The function that is to answer syscall(). Called by the entry below, with its arguments.
+// Returns the function that answers syscall(). Called by the entry below, with its arguments.
 extern "C" __attribute__((used)) SystemCallFunction* hpcrun_before_syscall(long number, long a, long b,
                                                                            long c, long d) noexcept {
   if (number == SYS_prctl || number == SYS_seccomp) [[unlikely]]
@@ -102,17 +103,17 @@ extern "C" __attribute__((used)) SystemCallFunction* hpcrun_before_syscall(long 
   return send ? send : HPCRUN_NEXT(syscall);
 }
 
-// No frame of ours lies below a system call that returns twice or on another stack (fork, clone).
+// No frame of the runtime is below a system call that returns twice or on another stack (fork, clone).
 HPCRUN_CHOSEN_ENTRY(syscall, hpcrun_before_syscall);
 
-// Its third argument, if there is one, is of the size of a pointer.
+// The third argument, if there is one, has the size of a pointer.
 extern "C" __attribute__((visibility("default"))) int hpcrun_ioctl(int, unsigned long, void*) asm("ioctl");
 int hpcrun_ioctl(int descriptor, unsigned long request, void* argument) {
   return HPCRUN_CALL_UNINTERRUPTED(ioctl, descriptor, request, argument);
 }
 
-// libaio's, which no header of the C library declares: 0 or more events, or a negated errno. Its system call
-// finds what is there already as well as libaio itself does.
+// libaio's function, which no header of the C library declares: returns 0 or more events, or a negated errno.
+// Its system call finds available events as well as libaio itself does.
 HPCRUN_EXPORT int io_getevents(void* context, long least, long most, void* events, void* timeout) {
   const int error_before = errno;
   const long result = call_uninterrupted(SYS_io_getevents, reinterpret_cast<long>(context), least, most,

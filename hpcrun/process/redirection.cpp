@@ -26,7 +26,8 @@ struct Slot {
   void* before;
 };
 
-// Used by one thread at a time: under this flag, which the loader's lock may be waited for under.
+// Used by one thread at a time, guarded by this flag. A thread may wait for the loader's lock while it holds
+// the flag.
 std::atomic_flag busy;
 constinit Scratch<Function> functions;
 constinit Scratch<Slot> slots;
@@ -34,7 +35,7 @@ std::atomic<bool> frozen{false};
 unsigned long long seen_adds = 0;
 unsigned long long seen_subs = 0;
 
-// Every symbol that this library defines for others, by the layout of DT_GNU_HASH.
+// Lists all symbols that this library exports, by the layout of DT_GNU_HASH.
 int list_functions(dl_phdr_info* info, size_t, void*) noexcept {
   if (!is_this_library(*info)) return 0;
   const DynamicSection dynamic = read_dynamic_section(*info);
@@ -70,7 +71,7 @@ int executable_bounds(dl_phdr_info* info, size_t, void* raw) noexcept {
 void find_functions() noexcept {
   if (!functions.empty()) return;
   dl_iterate_phdr(list_functions, nullptr);
-  // The executable's own come before a preloaded library's, too.
+  // Functions of the executable itself precede those of a preloaded library, too.
   uint64_t executable[2] = {};
   dl_iterate_phdr(executable_bounds, executable);
   Function* kept = functions.begin();
@@ -113,7 +114,7 @@ int redirect_module(dl_phdr_info* info, size_t size, void* raw) noexcept {
   imports.for_each([&](void** slot, const char* name) {
     void* const ours = ours_of(name);
     if (!ours || *slot == ours) return;
-    Slot* known = saved(slot);  // of a module that was there before this one
+    Slot* known = saved(slot);  // of an unloaded module at the same address
     if (known)
       known->before = *slot;
     else if (!slots.push({slot, *slot}))
@@ -150,7 +151,7 @@ bool is_loaded_late() noexcept {
 }
 
 void redirect_calls() noexcept {
-  // Another thread that is at it, perhaps waiting for the loader, sees to the rest.
+  // Another thread that holds the flag, possibly waiting for the loader, handles the rest.
   if (frozen.load() || busy.test_and_set(std::memory_order_acquire)) return;
   find_functions();
   bool first = true;

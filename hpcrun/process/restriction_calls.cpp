@@ -1,5 +1,6 @@
-// Calls by which a program forbids itself what the runtime does: seccomp's modes, and reading the time stamp
-// counter. Also by syscall(), which hpcrun_before_syscall (raw_wait_calls.cpp) sees.
+// Calls with which a program forbids itself what the runtime does: seccomp's modes, and reading the time
+// stamp counter. Includes calls through syscall(), which hpcrun_before_syscall (raw_wait_calls.cpp) passes
+// on.
 
 #include "hpcrun/process/restriction_calls.h"
 
@@ -23,7 +24,7 @@ using namespace hpcrun;
 
 namespace {
 
-// Calls use(filter, count) with a copy of the program's filter, unless the kernel would not take it.
+// Calls use(filter, count) with a copy of the program's filter, unless the kernel would refuse it.
 template <typename Use>
 void copied_filter(uint64_t at, Use use) noexcept {
   sock_fprog header;
@@ -87,7 +88,7 @@ bool hpcrun::gives_up_rights(long number) noexcept {
 
 HPCRUN_NEXT_OF_TYPE(prctl, int(int, unsigned long, unsigned long, unsigned long, unsigned long));
 
-// All of its arguments are of the size of a pointer; those that were not given are not looked at.
+// All its arguments have the size of a pointer. Those that were not passed are not read.
 HPCRUN_EXPORT int prctl(int option, ...) noexcept {
   va_list list;
   va_start(list, option);

@@ -2,11 +2,13 @@
 
 namespace hpcrun {
 
-// The program is about to make the system call: if it forbids with it what the runtime does, the runtime
-// stops doing so. Cheap for all other calls. Not async-signal-safe if it does forbid something.
+// Must be called before the program makes the system call. If the call forbids something that the runtime
+// does, the runtime stops doing it. Cheap for all other calls. Not async-signal-safe if it does forbid
+// something.
 void before_restriction(long number, long a, long b, long c) noexcept;
 
-// True for system calls by which a process may lose the right or the way to its measurement directory.
+// True for system calls by which a process may lose the permission for its measurement directory, or the path
+// to it.
 bool gives_up_rights(long number) noexcept;
 
 }  // namespace hpcrun

@@ -1,8 +1,8 @@
 // Executes a program with a sanitizer again, without the runtime. Programs with the runtime keep it out of
-// such a child's environment (exec_calls.cpp); a static or Go program passes its own on. The sanitizer would
-// fail as soon as it is initialized, from .preinit_array at the earliest. The loader resolves an IFUNC before
-// that, while it relocates this library: the C library is not initialized and its functions may already lead
-// into the sanitizer, so nothing here calls one.
+// the environment of such a child (exec_calls.cpp), but a static or Go program passes its own environment on.
+// The sanitizer would fail as soon as it is initialized, from .preinit_array at the earliest. The loader
+// resolves an IFUNC before that, while it relocates this library. The C library is not initialized then, and
+// its functions may already lead into the sanitizer, so no code here calls one.
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,7 +13,8 @@
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/preload_list.h"
 
-extern "C" void* __libc_stack_end;  // the loader's: where the kernel left the count of the arguments
+extern "C" void*
+    __libc_stack_end;  // the loader's: the address at which the kernel stored the number of arguments
 
 namespace hpcrun {
 
@@ -26,7 +27,7 @@ bool are_equal(const char* one, const char* other) noexcept {
   return *one == *other;
 }
 
-// What the kernel left on the stack.
+// What the kernel stored on the stack.
 struct Start {
   char** arguments = nullptr;
   char** environment = nullptr;
@@ -48,9 +49,9 @@ bool is_auxiliary_vector(const uintptr_t* at) noexcept {
   return (types & kAlways) == kAlways;
 }
 
-// Returns where the kernel left the count of the arguments, found on the stack of this very thread, which it
-// made: from the auxiliary vector, which comes after the environment, back to the number of the words before
-// it.
+// Returns the address at which the kernel stored the number of arguments. It is found on this thread's stack,
+// which the kernel made: from the auxiliary vector, which follows the environment, back to the word that
+// equals the number of words after it.
 uintptr_t* find_first_words() noexcept {
   auto* end = static_cast<uintptr_t*>(__builtin_frame_address(0));
   while (*end != 0 || !is_auxiliary_vector(end + 1)) ++end;
@@ -62,7 +63,8 @@ uintptr_t* find_first_words() noexcept {
   return end;
 }
 
-// A program that is linked at fixed addresses may have a copy of `__libc_stack_end`, which is not made yet.
+// A program that is linked at fixed addresses may have a copy of `__libc_stack_end`, which is not initialized
+// yet.
 Start read_start() noexcept {
   Start start;
   auto* stack = static_cast<uintptr_t*>(__libc_stack_end);
@@ -81,7 +83,7 @@ Start read_start() noexcept {
   return start;
 }
 
-// Reads the names of the program's dynamic symbols where they are mapped.
+// Scans the names of the program's dynamic symbols where they are mapped.
 bool has_sanitizer(const Start& start) noexcept {
   const Elf64_Phdr* own = nullptr;
   const Elf64_Phdr* dynamic = nullptr;
@@ -138,13 +140,13 @@ void execute_again(const char* path, char** arguments, char** environment) noexc
 void start_without_runtime(const Start& start) noexcept {
   constexpr char kItself[] = "/proc/self/exe";
   remove_runtime_from(start.environment);
-  // By its own path, so that the process keeps its name.
+  // Uses its own path, so that the process keeps its name.
   if (is_same_file(start.path, kItself)) execute_again(start.path, start.arguments, start.environment);
-  // Of a script, without the arguments before its path: the kernel adds the interpreter's again.
+  // For a script, omits the arguments before its path: the kernel adds the interpreter's again.
   if (start.arguments[0])
     for (char** argument = start.arguments + 1; *argument; ++argument)
       if (are_equal(*argument, start.path)) execute_again(start.path, argument, start.environment);
-  // By a descriptor: the file may be unlinked.
+  // Uses a descriptor: the file may be unlinked.
   const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kItself), O_PATH | O_CLOEXEC);
   if (file < 0) return;
   raw_syscall(SYS_execveat, file, reinterpret_cast<long>(""), reinterpret_cast<long>(start.arguments),
@@ -164,7 +166,7 @@ void warn(const char* program) noexcept {
 }
 
 void leave_sanitized_program() noexcept {
-  // The C library has set `environ`, so it is initialized: prof attached to a running process.
+  // The C library has set `environ`, so it is initialized: prof has attached to a running process.
   if (environ) return;
   const Start start = read_start();
   const char* const preload = preload_of(start.environment);
@@ -186,6 +188,6 @@ extern "C" __attribute__((used, visibility("hidden"))) hpcrun::Nothing hpcrun_re
   return hpcrun::do_nothing;
 }
 
-// Never called: that its address is stored makes the loader call the resolver.
+// Never called. Storing its address makes the loader call the resolver.
 extern "C" __attribute__((ifunc("hpcrun_resolve_start"), visibility("hidden"))) void hpcrun_started() noexcept;
 __attribute__((used)) static hpcrun::Nothing volatile start_is_resolved = hpcrun_started;

@@ -28,7 +28,8 @@ struct KnownFile {
   uint64_t start;
   uint64_t load_bias;
   FileIdentity file;
-  // At the end: the mapping at `start`, if it is still the file's. Another one lies there if it was unloaded.
+  // Set at the end: the mapping at `start`, if it is still that of the file. After an unload another mapping
+  // may be there.
   uint64_t mapped_low, mapped_high;
 };
 constinit KnownFile known[kMaxKnownFiles] = {};  // by module id
@@ -66,7 +67,8 @@ class Descriptor {
 void note_mapping(void*, const OwnMapping& mapping) noexcept {
   for (KnownFile& module : known) {
     if (!module.path || module.start < mapping.low || module.start >= mapping.high) continue;
-    // Overlay file systems have other inodes here than for stat(). A deleted file has words behind its path.
+    // Inodes of overlay file systems differ here from those of stat(). The path of a deleted file is followed
+    // by further words.
     const bool is_file = module.file.device == kNoFileDevice || mapping.inode == module.file.inode ||
                          strncmp(mapping.name, module.path, strlen(module.path)) == 0;
     module.mapped_low = mapping.low;
@@ -83,8 +85,8 @@ bool is_foreign_to_prof() noexcept {
   return status.st_ino != config.mounts;
 }
 
-// Opens the module's file where it can still be reached: by its path, as the program that this process
-// executes, or by its mapping, which is root's privilege.
+// Opens the module's file if it can still be reached: by its path, as the program that this process executes,
+// or by its mapping, which requires root.
 long open_gone(const KnownFile& module) noexcept {
   char by_mapping[64];
   snprintf(by_mapping, sizeof by_mapping, "/proc/self/map_files/%lx-%lx", module.mapped_low,
@@ -110,7 +112,7 @@ bool copy_file(long from, long to) noexcept {
   }
 }
 
-// Reads memory by writing it to the file: what is not readable is an error and no fault.
+// Reads memory by writing it to the file: unreadable memory causes an error instead of a fault.
 bool write_memory(long to, uint64_t address, uint64_t bytes, uint64_t offset) noexcept {
   while (bytes != 0) {
     const long written = raw_syscall(SYS_pwrite64, to, static_cast<long>(address), static_cast<long>(bytes),
@@ -123,7 +125,7 @@ bool write_memory(long to, uint64_t address, uint64_t bytes, uint64_t offset) no
   return true;
 }
 
-// The loader adds the load bias to these entries of the dynamic section as it maps a file.
+// True for entries of the dynamic section to which the loader adds the load bias.
 bool is_relocated(const Elf64_Dyn& entry) noexcept {
   switch (entry.d_tag) {
     case DT_HASH:
@@ -145,7 +147,7 @@ bool read_back(long from, void* to, size_t bytes, uint64_t offset) noexcept {
                      static_cast<long>(offset)) == static_cast<long>(bytes);
 }
 
-// Changes the dynamic section to what it was before the module was loaded.
+// Restores the dynamic section to its contents before the module was loaded.
 bool restore_dynamic(long to, const KnownFile& module, const Elf64_Phdr& header, uint64_t end) noexcept {
   constexpr size_t kMaxEntries = 256;
   static Elf64_Dyn entries[kMaxEntries];
@@ -158,8 +160,8 @@ bool restore_dynamic(long to, const KnownFile& module, const Elf64_Phdr& header,
   return write_memory(to, reinterpret_cast<uint64_t>(entries), bytes, header.p_offset);
 }
 
-// Saves the segments as they lie in memory. What is not mapped, such as debug information, is missing.
-// Everything is read back from the file: another thread may unload the module meanwhile.
+// Saves the segments from memory. Parts that are not mapped, such as debug information, are missing.
+// Everything is read back from the file, because another thread may unload the module meanwhile.
 bool dump_memory(const KnownFile& module, long to) noexcept {
   constexpr size_t kPage = 4096;
   static char page[kPage];
@@ -218,13 +220,13 @@ void save(const KnownFile& module, uint64_t& saved) noexcept {
 FileIdentity note_file(const ModuleInfo& module) noexcept {
   FileIdentity file;
   if (module.path[0] != '/') return file;
-  // A forked child has its parent's modules, and the files that these were loaded from.
+  // A forked child has its parent's modules, and the files from which these were loaded.
   if (process_state.is_forked && module.id < kMaxKnownFiles) {
     const KnownFile& parents = known[module.id];
     if (parents.path == module.path && parents.start == module.start && parents.file.device != kNoFileDevice)
       return parents.file;
   }
-  // A path that leads nowhere: a file that is known by the process and the module alone.
+  // If the path leads nowhere, the file is identified by the process and the module.
   if (!file_at(AT_FDCWD, module.path, 0, file))
     file = {kNoFileDevice, uint64_t{static_cast<uint32_t>(sys_getpid())} << 16 | module.id, 0};
   if (module.id < kMaxKnownFiles)

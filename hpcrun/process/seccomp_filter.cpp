@@ -62,7 +62,7 @@ bool holds(uint16_t condition, uint32_t a, uint32_t b) noexcept {
   }
 }
 
-// A load into the register; false if there is no such one.
+// Executes a load into the register. Returns false if the load is not valid.
 bool load(const sock_filter& step, const Machine& machine, const seccomp_data& call,
           uint32_t& into) noexcept {
   switch (BPF_MODE(step.code)) {
@@ -90,8 +90,8 @@ struct Call {
   uint64_t arguments[6];
 };
 
-// What the runtime calls from the start of measuring to its end, in a process whose threads come and go.
-// Arguments are those that filters look at.
+// The runtime's system calls from the start of measuring to its end, in a process that creates and ends
+// threads. Arguments are those that filters check.
 constexpr Call kCalls[] = {
     {SYS_rt_sigprocmask, {SIG_SETMASK}},
     {SYS_rt_sigaction, {}},

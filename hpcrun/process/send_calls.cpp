@@ -1,6 +1,6 @@
-// The functions by which a program sends signals to one of its threads. The kernel keeps one standard signal
-// of a kind for a thread: the program's would be dropped while a sample of ours waits there, so it goes by
-// the virtual view of owned signals (virtual_signals.h). All are async-signal-safe.
+// Functions that send signals to a thread of the program. The kernel keeps one standard signal of a number
+// per thread, and would drop the program's while a sample of ours is pending there. Therefore the signal is
+// sent through the virtual view of owned signals (virtual_signals.h). All are async-signal-safe.
 
 #include "hpcrun/process/send_calls.h"
 
@@ -34,8 +34,8 @@ siginfo_t info_of(int signal, int code) noexcept {
   return info;
 }
 
-// By the number of the thread's CPU clock (clock_getcpuclockid(3)), which the C library tells without a lock.
-// 0 for a thread that has ended.
+// Returns the thread's number, computed from that of its CPU clock (clock_getcpuclockid(3)), which the C
+// library returns without a lock. 0 for a thread that has ended.
 int tid_of(pthread_t thread) noexcept {
   clockid_t clock = 0;
   if (pthread_getcpuclockid(thread, &clock) != 0) return 0;
@@ -46,7 +46,7 @@ bool send_to(int tid, int signal) noexcept {
   return tid > 0 && send_virtually(info_of(signal, SI_TKILL), tid);
 }
 
-// What the kernel refuses to be told of another thread is left to it.
+// Returns false for data that the kernel refuses for another thread, so that the kernel reports the error.
 bool queue_to(int tid, int signal, long told) noexcept {
   siginfo_t info;
   if (tid <= 0 || !safe_read(static_cast<uint64_t>(told), &info, sizeof info)) return false;

@@ -5,8 +5,8 @@ namespace hpcrun {
 
 using SystemCallFunction = long(long, long, long, long, long, long, long);
 
-// The function that is to answer such a call of syscall() in its place, because it sends a signal of ours to
-// a thread; nullptr for all others. Async-signal-safe, as what it returns is.
+// Returns the function that answers such a call of syscall(), because it sends an owned signal to a thread;
+// nullptr for all others. Async-signal-safe, and so is the function.
 SystemCallFunction* sends_to_thread(long number, long b, long c) noexcept;
 
 }  // namespace hpcrun

@@ -34,15 +34,15 @@ bool is_owned(int signal) noexcept {
   return signal >= 1 && signal <= 64 && (owned_signals() & mask_of(signal));
 }
 
-// True if more than half of the real-time signals are in the set: not a choice of some.
+// True if more than half of the real-time signals are in the set: the program has not selected some of them.
 bool wants_all(SignalMask set) noexcept {
   return __builtin_popcountll(set >> 31) > 16;
 }
 
 void give_up_signals(SignalMask wanted, SignalMask avoided) noexcept;
 
-// A program that blocks a signal of our timers, or waits for it, uses it: it gets it in the kernel, where its
-// values queue, and the timers go on by another.
+// Gives up timer signals that the program uses, which it does if it blocks them or waits for them. It then
+// gets them in the kernel, where their values queue, and the timers use another signal.
 void give_up_timer_signals(SignalMask asked) noexcept {
   const SignalMask ours =
       source_signals() & ~mask_of(SIGTRAP) & mask_of(process_state.timer_signal) & held_signals();
@@ -55,14 +55,14 @@ int change_mask(int how, const sigset_t* set, sigset_t* old) noexcept {
   if (set && how != SIG_UNBLOCK && (is_sampling_here() || waits_for_first_sample()))
     give_up_timer_signals(to_bits(*set));
   const SignalMask blocked = virtual_blocked();
-  const SignalMask asked = set ? to_bits(*set) & held_signals() : 0;  // now: *old may be the same
+  const SignalMask asked = set ? to_bits(*set) & held_signals() : 0;  // read now: *old may be the same
   sigset_t kernel;
   if (set) kernel = without_held(*set);
   const int error = HPCRUN_NEXT(pthread_sigmask)(how, set ? &kernel : nullptr, old);
   if (error) return error;
   if (set)
     set_virtual_blocked(how == SIG_BLOCK ? blocked | asked : how == SIG_UNBLOCK ? blocked & ~asked : asked);
-  // In a handler that interrupted a call that waits, a signal of ours is blocked in the kernel.
+  // In a handler that interrupted a waiting call, owned signals are blocked in the kernel.
   if (old) set_bits(*old, (to_bits(*old) & ~held_signals()) | blocked);
   return 0;
 }
@@ -87,7 +87,7 @@ timespec end_of(const timespec& timeout) noexcept {
   return end;
 }
 
-// A signal for timers that the program does not want; 0 when there is none.
+// Returns a signal for timers that the program does not use, or 0.
 int take_spare(SignalMask wanted) noexcept {
   const int spare = process_state.spare_signal;
   if (spare && !(wanted & mask_of(spare)) && virtual_action(spare).sa_handler == SIG_DFL) return spare;
@@ -102,7 +102,7 @@ void reserve_spare(SignalMask wanted) noexcept {
   own_signals(mask_of(process_state.spare_signal));
 }
 
-// The samples go on by other signals than those to be avoided.
+// Sampling continues with signals that are not in `avoided`.
 void give_up_signals(SignalMask wanted, SignalMask avoided) noexcept {
   const SignalMask timer = mask_of(process_state.timer_signal);
   const bool gives_up_timer = wanted & timer;
@@ -111,7 +111,8 @@ void give_up_signals(SignalMask wanted, SignalMask avoided) noexcept {
     if (const int spare = take_spare(wanted | avoided)) {
       use_timer_signal(spare);
     } else {
-      // The program wants them all: it gets its own by the virtual view, and calls that wait get samples.
+      // The program uses all signals: it gets its own through the virtual view, and samples interrupt calls
+      // that wait.
       process_state.protects_waits = false;
       wanted &= ~timer;
     }
@@ -126,21 +127,22 @@ int wait_in_kernel(const WaitSite& site, const sigset_t& set, siginfo_t* info,
   return uninterrupted(site, [&] { return HPCRUN_NEXT(sigtimedwait)(&set, info, timeout); });
 }
 
-// Threads are to take it in a handler wherever they are.
+// These signals must interrupt threads in a handler wherever they are.
 SignalMask isolation_signals() noexcept {
   return isolates_pages() ? mask_of(process_state.isolation_signal) : 0;
 }
 
-// Waits for a signal of the set; a sample of ours that the wait caught is dropped and the wait goes on.
+// Waits for a signal of the set. If the wait returns with a sample, the sample is dropped and the wait
+// continues.
 int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info,
                     const timespec* timeout) noexcept {
   if (in_unmeasured_child()) return HPCRUN_NEXT(sigtimedwait)(asked, info, timeout);
-  // Signals that are kept from calls that wait cannot be waited for: one that wants whatever comes does not
-  // mean these.
+  // Signals that are kept from waiting calls cannot be waited for. A program that waits for all signals does
+  // not mean these.
   give_up_timer_signals(to_bits(*asked));
   sigset_t kernel = *asked;
   set_bits(kernel, to_bits(*asked) & ~(wait_signals() | isolation_signals()));
-  // Of one that was released, a sample of before may still come.
+  // A sample may still arrive as a signal that was released.
   const SignalMask owned_waited = to_bits(kernel) & owned_signals();
   if (!owned_waited) return wait_in_kernel(site, kernel, info, timeout);
   const timespec end = timeout ? end_of(*timeout) : timespec{};
@@ -166,14 +168,14 @@ int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info
 HPCRUN_EXPORT int sigaction(int signal, const struct sigaction* action, struct sigaction* old) noexcept {
   if (in_unmeasured_child()) return HPCRUN_NEXT(sigaction)(signal, action, old);
   if (!is_owned(signal)) {
-    // While a handler runs, signals of ours in its mask would only be delayed; but a thread that never leaves
-    // the handler would not be sampled any more.
+    // Owned signals are removed from the handler's mask. They would only be delayed while the handler runs,
+    // but a thread that never leaves its handler would not be sampled any more.
     if (!action) return HPCRUN_NEXT(sigaction)(signal, action, old);
     struct sigaction kernel = *action;
     kernel.sa_mask = without_held(action->sa_mask);
     return HPCRUN_NEXT(sigaction)(signal, &kernel, old);
   }
-  // One that the program is to be interrupted by cannot be kept from calls that wait.
+  // A signal that the program handles must interrupt waiting calls.
   const bool is_handled = action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
   if (is_handled && (wait_signals() & mask_of(signal))) give_up_signals(mask_of(signal), 0);
   const struct sigaction before = virtual_action(signal);
@@ -223,7 +225,8 @@ HPCRUN_EXPORT int sigpending(sigset_t* set) noexcept {
   return result;
 }
 
-// A signalfd reads what is blocked in the kernel: a signal that the program wants to read cannot stay ours.
+// A signalfd reads signals that are blocked in the kernel. Signals that the program reads this way cannot
+// stay ours.
 HPCRUN_EXPORT int signalfd(int descriptor, const sigset_t* set, int flags) noexcept {
   const SignalMask wanted = to_bits(*set) & held_signals();
   if (wanted && !in_unmeasured_child()) give_up_signals(wanted, to_bits(*set));

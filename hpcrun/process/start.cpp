@@ -57,7 +57,7 @@ namespace {
 constexpr size_t kPathBytes = 4096;
 constexpr size_t kHostBytes = 256;
 constexpr size_t kEnvironmentBytes = 2048;
-constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that meet a recycled pid
+constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that get a recycled pid
 
 void warn(const char* what, int error, const char* consequence) noexcept {
   static char line[kMaxDirectory + 256];             // the child of a fork may be on a small stack
@@ -77,14 +77,15 @@ void warn_truncated() noexcept {
   if (length > 0) raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
 }
 
-// Once for a process and all that it forks: what one cannot write to, the next cannot either.
+// Warns once for a process and all that it forks: a directory that one cannot write to, the next cannot
+// either.
 void warn_unwritable(int error) noexcept {
   if (process_state.warned_unwritable && process_state.warned_unwritable->exchange(true)) return;
   warn("cannot write measurements to", error,
        "runs on unmeasured (others that fail like it are not reported)");
 }
 
-// NAME=value lines; what does not fit is left out.
+// Writes NAME=value lines; lines that do not fit are omitted.
 void read_environment(char* out, size_t bytes) noexcept {
   out[0] = '\0';
   size_t used = 0;
@@ -106,8 +107,8 @@ void read_command(char* out, size_t bytes) noexcept {
   out[length] = '\0';
 }
 
-// A forked child has its parent's command, executable, host and launch. That may start at any instruction,
-// and the program may be changing its environment then.
+// Creates the file. A forked child uses its parent's command, executable, host and launch. It may start at
+// any instruction, and the program may be changing its environment then.
 int create_file() noexcept {
   static char command[kPathBytes];
   static char executable[kPathBytes];
@@ -149,7 +150,8 @@ int create_file() noexcept {
   return EEXIST;
 }
 
-// What is written before the sources begin: `prof` or the program resumes.
+// Starts paused if that was requested; `prof` or the program resumes. Must be called before the sources
+// begin.
 void pause_if_asked() noexcept {
   static char path[kMaxDirectory + sizeof kPausedMarker + 1];
   snprintf(path, sizeof path, "%s/%s", process_state.config.directory, kPausedMarker);
@@ -163,9 +165,9 @@ void share_tables() noexcept {
   share_tables_in(path);
 }
 
-// Devices are followed from the start of a process alone. In handlers too, as modules are found there.
+// Devices are traced only from the start of a process. Also called in handlers, where modules are found.
 void note_unfollowed_devices(const char* library) noexcept {
-  static uint32_t noted_for = UINT32_MAX;  // attachment
+  static uint32_t noted_for = UINT32_MAX;  // number of the attachment
   const char* const slash = strrchr(library, '/');
   const char* const name = slash ? slash + 1 : library;
   if (strncmp(name, "libOpenCL.so", 12) != 0 && strncmp(name, "libcuda.so", 10) != 0) return;
@@ -209,7 +211,7 @@ void choose_timer_signal() noexcept {
   process_state.timer_signal = unused ? unused : SIGRTMAX - 1;
 }
 
-// 0: nothing is to be isolated, or there is none.
+// Returns 0 if pages are not isolated, or no signal is free.
 int choose_isolation_signal() noexcept {
   if (process_state.config.isolates() && !process_state.isolation_signal)
     process_state.isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
@@ -220,7 +222,8 @@ SignalMask isolation_signals() noexcept {
   return isolates_pages() ? mask_of(process_state.isolation_signal) : 0;
 }
 
-// Where calls that wait are kept from samples, the program may come to want the signal: another is at hand.
+// Reserves a second signal if waiting calls are kept from samples, because the program may come to need the
+// first.
 void choose_spare_signal() noexcept {
   if (!process_state.protects_waits) return;
   if (!process_state.spare_signal)
@@ -229,7 +232,7 @@ void choose_spare_signal() noexcept {
   process_state.protects_waits = process_state.spare_signal != 0;
 }
 
-// Short programs pay more for it than for their samples.
+// Accounts for start-up, which costs short programs more than their samples.
 void account_start(uint64_t start_cpu_ns) noexcept {
   const uint64_t took = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_cpu_ns;
   for (const Counter counter : {Counter::HandlerNanoseconds, Counter::StartNanoseconds})
@@ -240,7 +243,7 @@ void note_time(Counter counter) noexcept {
   process_state.file.counter(counter).store(monotonic_ns(), std::memory_order_relaxed);
 }
 
-// `prof run` starts the event when the debugger leaves.
+// `prof run` starts the event when the debugger detaches.
 void start_unless_debugged() noexcept {
   process_state.began_debugged = is_debugged();
   process_state.began_debugged ? pause_events() : start_inherited_event();
@@ -287,7 +290,7 @@ void start_sampling(StackBounds stack) noexcept {
 
 void start_waiting_child(StackBounds stack) noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  pause_events();  // the start is no part of the period
+  pause_events();  // start-up is not part of the period
   process_state.file.abandon();
   if (const int error = create_file()) {
     disarm_first_period();
@@ -315,14 +318,14 @@ void prepare_process() noexcept {
   follow_forks();
 }
 
-// What may be a thread's stack. The first one grows down to its limit.
+// Records memory that may be a thread's stack. The first stack grows down to its limit.
 void note_memory_of_stacks(void* raw, const OwnMapping& mapping) noexcept {
   if (!mapping.is_readable || !mapping.is_writable || mapping.name[0] == '/') return;
   const bool is_first = strcmp(mapping.name, "[stack]") == 0;
   static_cast<LateThreads*>(raw)->add_memory({mapping.low, mapping.high}, is_first);
 }
 
-// Pieces of the file that stayed mapped; the file may have been removed since.
+// Unmaps pieces of the file that stayed mapped; the file may have been removed since.
 void unmap_measurements(void* path, const OwnMapping& mapping) noexcept {
   const size_t length = strlen(static_cast<const char*>(path));
   if (strncmp(mapping.name, static_cast<const char*>(path), length) != 0) return;
@@ -331,7 +334,7 @@ void unmap_measurements(void* path, const OwnMapping& mapping) noexcept {
     sys_munmap(reinterpret_cast<void*>(mapping.low), mapping.high - mapping.low);
 }
 
-// Handlers take microseconds, and preempted ones return; one that a debugger stopped does not.
+// Handlers take microseconds, and preempted ones return. A handler stopped by a debugger does not.
 bool wait_for_all_at_work() noexcept {
   constexpr int kMostWaits = 5'000;
   for (int i = 0; i < kMostWaits; ++i) {
@@ -346,7 +349,7 @@ void release_all_signals() noexcept {
   for (SignalMask rest = owned_signals(); rest; rest &= rest - 1) release_signal(__builtin_ctzll(rest) + 1);
 }
 
-// What threads that were on their way could still touch as measuring ended stayed until now.
+// Frees data that stayed allocated when measuring ended, because threads could still access it then.
 void forget_last_attachment() noexcept {
   process_state.file.abandon();
   if (process_state.file.path()[0])
@@ -361,12 +364,12 @@ void forget_last_attachment() noexcept {
 
 void start_process() noexcept {
   static std::atomic<bool> started{false};
-  // Loaded late it waits for start_late(), whatever the environment says.
+  // If the runtime is loaded late, it waits for start_late(), regardless of the environment.
   if (started.exchange(true) || is_loaded_late() || !keep_config(nullptr)) return;
   if (is_in_valgrind()) return warn_of_valgrind();
   find_outside_sampler();
   if (leave_to_outside()) return;
-  if (hpcrun_offer_memory_source) hpcrun_offer_memory_source();  // whose constructor may not have run yet
+  if (hpcrun_offer_memory_source) hpcrun_offer_memory_source();  // its constructor may not have run yet
   prepare_process();
   start_sampling(stack_of_caller());
 }
@@ -421,7 +424,7 @@ int finish_late() noexcept {
 
 namespace {
 
-// False if sampling has ended already, or ends in another thread.
+// Returns false if sampling has ended already, or is ending in another thread.
 bool finish_sampling() noexcept {
   if (!is_sampling_here()) return false;
   stay_at_home();

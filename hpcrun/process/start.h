@@ -1,42 +1,43 @@
 #pragma once
-// Start-up and end of the runtime in a process: in the constructor of the preloaded library or at the first
-// thread that another library's constructor creates before, after fork in the child, at exit. Not
-// async-signal-safe.
+// Start-up and end of the runtime in a process. It starts in the constructor of the preloaded library, or at
+// the first thread that another library's constructor creates before that, and in the child after a fork. It
+// ends at exit. Not async-signal-safe.
 
 #include "hpcrun/unwind/unwinder.h"
 
 namespace hpcrun {
 
-// Opens the measurement file, chooses the sources, attaches the calling thread; the first call only. Does
-// nothing without PROF_DIRECTORY; a failure is one warning on standard error and leaves the program
-// unmeasured.
+// Opens the measurement file, chooses the sample sources, and attaches the calling thread; only the first
+// call does so. Does nothing without PROF_DIRECTORY. A failure is one warning on standard error, and leaves
+// the program unmeasured.
 void start_process() noexcept;
 
-// Starts sampling by process_state.config in a process that has just begun, whose only thread has the stack.
-// In a forked child the program's allocator may be locked until all fork handlers have run: nothing in it
-// allocates, takes a lock of the C library or calls a function that the program may define.
+// Starts sampling with process_state.config in a process that has just begun, whose only thread has the
+// stack. In a forked child the program's allocator may be locked until all fork handlers have run. Therefore
+// the call does not allocate, takes no lock of the C library, and calls no function that the program may
+// define.
 void start_sampling(StackBounds stack) noexcept;
 
-// The same in a forked child that waited for its first sample, at any instruction of its only thread: it goes
-// on with the parent's modules and sources, and asks neither the loader nor the environment.
-// Async-signal-safe, but for 16 KiB of stack.
+// The same in a forked child that waited for its first sample, at any instruction of its only thread. It
+// continues with the parent's modules and sources, and uses neither the loader nor the environment.
+// Async-signal-safe, except that it needs 16 KiB of stack.
 void start_waiting_child(StackBounds stack) noexcept;
 
-// The same for a process that has been running for long, by settings (hpcrun/sample/config.h) instead of the
-// environment, and with all its threads but the calling one. 0, or an errno: EBUSY when it is measured
-// already.
+// The same in a process that is already running, with settings (hpcrun/sample/config.h) instead of the
+// environment, and for all its threads except the calling one. Returns 0, or an errno: EBUSY if it is
+// measured already.
 int start_late(const char* settings) noexcept;
 
-// Ends what start_late() began, at any time; it may then begin anew. 0, or ETIMEDOUT when a thread was
-// stopped in our handler: what it holds is left to it.
+// Ends what start_late() began, at any time; it may then begin again. Returns 0, or ETIMEDOUT if a thread was
+// stopped in our handler; its data is not freed then.
 int finish_late() noexcept;
 
-// The program goes on and is about to forbid the runtime its system calls: ends measuring in all threads,
-// with a note that says why. Nothing of the runtime's makes a system call afterwards but in functions that
-// the program calls.
+// Ends measuring in all threads, with a note of the reason, because the program is about to forbid the
+// runtime its system calls, and continues to run. From then on the runtime makes system calls only in
+// functions that the program calls.
 void finish_before(const char* why) noexcept;
 
-// Stops sampling and closes the file. Nothing happens in a process that is not measured.
+// Stops sampling and closes the file. Does nothing in a process that is not measured.
 void finish_process() noexcept;
 
 }  // namespace hpcrun

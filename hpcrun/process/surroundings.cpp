@@ -10,7 +10,7 @@ namespace hpcrun {
 namespace {
 
 int tracer() noexcept {
-  static char status[1024];  // TracerPid is within the first lines
+  static char status[1024];  // TracerPid is in the first lines
   const size_t length = read_proc("/proc/self/status", status, sizeof status - 1);
   status[length] = '\0';
   const char* field = strstr(status, "\nTracerPid:");

@@ -1,15 +1,15 @@
 #pragma once
-// Whom a signal of ours would meet before this process does: a debugger that traces it, or an emulator that
-// runs its code. Asked while the process starts. Not async-signal-safe.
+// Detects a debugger that traces this process, or an emulator that runs its code: both receive our signals
+// before the process does. Called while the process starts. Not async-signal-safe.
 
 namespace hpcrun {
 
-// True when a debugger traces this process already: it would stop at each sample. strace is none: it passes
-// signals on.
+// True if a debugger traces this process already: it would stop at each sample. strace does not count,
+// because it passes signals on.
 bool is_debugged() noexcept;
 
-// True when valgrind runs this process's code on its own processor. A sample would interrupt valgrind itself,
-// which ends then.
+// True if valgrind runs this process's code on its simulated processor. A sample would interrupt valgrind
+// itself, which then terminates.
 bool is_in_valgrind() noexcept;
 
 }  // namespace hpcrun

@@ -1,4 +1,4 @@
-// In front of the functions that create threads: each is measured from its first instruction on.
+// Intercepts functions that create threads, so that each thread is measured from its first instruction on.
 
 #include <pthread.h>
 #include <threads.h>
@@ -24,7 +24,7 @@ namespace hpcrun {
 
 namespace {
 
-// Size of the stack that a thread created with these attributes has at least.
+// Returns the minimum size of the stack of a thread created with these attributes.
 size_t stack_bytes(const pthread_attr_t* attributes) noexcept {
   pthread_attr_t defaults;
   if (!attributes && pthread_attr_init(&defaults) != 0) return 0;
@@ -36,7 +36,7 @@ size_t stack_bytes(const pthread_attr_t* attributes) noexcept {
   return bytes > guard ? bytes - guard : 0;
 }
 
-// The thread's descriptor lies at the upper end of its stack, within the last page.
+// Returns the stack below the thread's descriptor, which lies at its upper end, within the last page.
 StackBounds stack_below_descriptor(size_t bytes) noexcept {
   constexpr size_t kDescriptorBytes = 4096;
   const uint64_t high = pthread_self();
@@ -52,8 +52,8 @@ struct Start {
   bool is_driver;  // part of a device
 };
 
-// A call in tail position, so that no frame of ours stands between the C library's thread start and the
-// program's routine.
+// Uses a tail call, so that no frame of the runtime is between the C library's thread start and the program's
+// routine.
 template <typename Result>
 HPCRUN_TAIL_CALLS Result run_thread(void* raw) noexcept {
   auto* start = static_cast<Start<Result>*>(raw);
@@ -68,8 +68,8 @@ HPCRUN_TAIL_CALLS Result run_thread(void* raw) noexcept {
   return routine(argument);
 }
 
-// Calls create(routine, argument) with ours around the program's. What needs a stack of some size is done
-// here, on the creator's: the new thread's may be the smallest possible.
+// Calls create(routine, argument) with our routine around the program's. Work that needs much stack is done
+// here, on the creator's stack: the new thread's may have the minimum size.
 template <typename Result, typename Create>
 int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), void* argument,
                     const void* creator, Create create) noexcept {
@@ -81,7 +81,8 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
   process_state.file.write_records();
   begin_threads_of_heap();
   if (modules_are_stale()) refresh_tables_meanwhile();
-  // A page of its own: the program's allocator may not be ready here, and must not see a foreign free.
+  // Uses a page of its own: the program's allocator may not be ready here, and must not see a free of memory
+  // that it did not allocate.
   using Started = Start<Result>;
   void* memory =
       sys_mmap(nullptr, sizeof(Started), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -110,7 +111,7 @@ HPCRUN_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attrib
                                  });
 }
 
-// The C library's does not go through pthread_create.
+// The C library's thrd_create does not call pthread_create.
 HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argument) {
   const void* const creator = __builtin_return_address(0);
   return hpcrun::create_measured(nullptr, routine, argument, creator, [=](thrd_start_t start, void* with) {

@@ -16,7 +16,7 @@ namespace {
 std::atomic_flag list_lock;
 ThreadState* first_thread = nullptr;
 
-// Held from before fork() until after it; the one that lies there belongs to the thread that forks.
+// Held from before fork() until after it. The lock in it belongs to the thread that forks.
 alignas(ThreadListLock) unsigned char fork_lock[sizeof(ThreadListLock)];
 bool fork_lock_is_held = false;
 

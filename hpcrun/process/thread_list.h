@@ -1,5 +1,5 @@
 #pragma once
-// The threads that are measured, and the lock of that list. Not async-signal-safe.
+// The list of measured threads, and its lock. Not async-signal-safe.
 
 #include <cstdint>
 
@@ -7,8 +7,8 @@
 
 namespace hpcrun {
 
-// Held for a few system calls, and never while another lock is taken. The program's signals wait meanwhile,
-// since their handlers may call what takes it; ours do not.
+// Held for a few system calls, and never while another lock is taken. The program's signals are blocked
+// meanwhile, because their handlers may call code that takes it. Handlers of the runtime do not take it.
 class ThreadListLock {
  public:
   ThreadListLock() noexcept;
@@ -17,13 +17,13 @@ class ThreadListLock {
   ThreadListLock& operator=(const ThreadListLock&) = delete;
 
  private:
-  uint64_t blocked_before_;  // written by who holds the lock: for fork() it lies where all find it
+  uint64_t blocked_before_;  // written by the holder; during fork() it is in a static object
 };
 
-// These are for whoever holds the lock.
+// These must be called with the lock held.
 ThreadState* first_listed_thread() noexcept;
 void enlist(ThreadState& thread) noexcept;
-// The first of them, which lead to the others; the list is empty then.
+// Returns the first thread, which is linked to the others, and empties the list.
 ThreadState* take_all_threads() noexcept;
 
 template <typename Visit>
@@ -33,17 +33,18 @@ void for_each_thread(Visit visit) noexcept {
 
 // These take the lock.
 bool is_listed(int tid) noexcept;
-// Takes the calling thread out. False when it is in the list no more: whoever ended the measuring has done
-// it.
+// Removes the calling thread. Returns false if it is not in the list: the thread that ended measuring has
+// removed it.
 bool delist(const ThreadState* thread) noexcept;
 
-// Around fork(), by the thread that forks: in between no other is about to open or note a descriptor, which
-// the child would have without knowing it. The child lets go of its copy. Signals but ours are blocked. A
-// process that never had another thread holds nothing: a page that is written to here is copied twice.
+// Called around fork() by the thread that forks. In between, no other thread can open or record a descriptor,
+// which the child would inherit without a record. The child releases its copy of the lock. All signals except
+// ours are blocked. A process that never had another thread does not lock, because a page that is written to
+// here is copied twice.
 void hold_threads() noexcept;
 void let_threads_go() noexcept;
 
-// In a forked child: the parent's other threads are not there.
+// Called in a forked child, in which the parent's other threads do not exist.
 void forget_threads() noexcept;
 
 }  // namespace hpcrun

@@ -15,7 +15,7 @@ namespace {
 
 struct Search {
   uint64_t address;
-  uint64_t end_before = 0;  // of the mapping before
+  uint64_t end_before = 0;  // of the previous mapping
   StackBounds found{};
 };
 

@@ -35,7 +35,7 @@ namespace hpcrun {
 
 namespace {
 
-// At once: a thread that is in the list has the sources that the others have.
+// Both steps are one: a thread that is in the list has the sources that the others have.
 void arm_and_enlist(ThreadState& thread) noexcept {
   const ThreadListLock lock;
   arm_thread(thread);
@@ -45,8 +45,8 @@ void arm_and_enlist(ThreadState& thread) noexcept {
 pthread_key_t exit_key;
 pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
-// The C library runs key destructors in rounds; leaving in the second lets the program's own destructors of
-// the first be measured.
+// The C library runs key destructors in rounds. Leaving in the second round lets the program's own
+// destructors of the first be measured.
 constexpr uintptr_t kFirstRound = 1;
 constexpr uintptr_t kSecondRound = 2;
 
@@ -61,15 +61,17 @@ void make_exit_key() noexcept {
   pthread_key_create(&exit_key, at_thread_exit);
 }
 
-// Has at_thread_exit() called as the thread ends. For a key beyond the C library's first 32 (of a runtime
-// that came late) the value's first memory is allocated: a forked child, whose allocator may be locked, does
-// without unless the thread that forked had a value. Its first thread then ends with the process.
+// Has at_thread_exit() called as the thread ends. For a key beyond the C library's first 32 (if the runtime
+// was loaded late) the first value needs an allocation. In a forked child the allocator may be locked, so the
+// call is not requested unless the thread that forked had a value. The child's first thread then ends with
+// the process.
 void ask_for_exit_call() noexcept {
   if (process_state.is_forked && !pthread_getspecific(exit_key)) return;
   pthread_setspecific(exit_key, reinterpret_cast<void*>(kFirstRound));
 }
 
-// With all that it needs but sources; nullptr, counted, when there is no memory.
+// Creates a thread's state with everything it needs except sources. Returns nullptr, and counts the thread,
+// if there is no memory.
 ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept {
   Arena arena;
   void* memory = arena.allocate(sizeof(ThreadState));
@@ -82,7 +84,7 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   thread->tid = tid;
   thread->name.begin(name);
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
-  // The others are measured from their beginning on, or prepare_thread() looks.
+  // The other threads are measured from their start on, or prepare_thread() sets it.
   if (thread->index == 0 && !process_state.is_forked) thread->run_queue_before_ns = run_queue_ns(tid);
   if (thread->index > 0) begin_threads_of_heap();
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
@@ -105,10 +107,10 @@ void read_name(int tid, char (&name)[kThreadNameBytes]) noexcept {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
   const size_t length = read_proc(path, name, sizeof name);
-  name[length > 0 ? length - 1 : 0] = '\0';  // a new line
+  name[length > 0 ? length - 1 : 0] = '\0';  // removes the newline
 }
 
-// Of any thread of the process that is in the list. Nothing happens without /proc.
+// Records the name of any thread of the process that is in the list. Does nothing without /proc.
 void note_last_name(ThreadState& thread) noexcept {
   const uint64_t now = monotonic_ns();
   char name[kThreadNameBytes];
@@ -121,7 +123,7 @@ void count_run_queue(const ThreadState& thread, uint64_t total_ns) noexcept {
       .fetch_add(total_ns - std::min(total_ns, thread.run_queue_before_ns), std::memory_order_relaxed);
 }
 
-// Closes a thread's part of the file; its memory is gone then.
+// Closes a thread's part of the file, and frees its memory.
 void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
   disarm_thread(thread);
   end_device_thread(thread);
@@ -134,7 +136,7 @@ void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
   arena.release_all();
 }
 
-// False when the thread is known, or nothing could be made for it.
+// Returns false if the thread is known already, or no state could be created for it.
 bool prepare_thread(int tid, LateThreads& late) noexcept {
   if (late.knows(tid) || is_listed(tid)) return false;
   char name[kThreadNameBytes];
@@ -149,7 +151,7 @@ bool prepare_thread(int tid, LateThreads& late) noexcept {
   return true;
 }
 
-// linux_dirent64 (getdents64(2)): the name follows.
+// linux_dirent64 (getdents64(2)). The name follows.
 struct DirectoryEntry {
   uint64_t inode;
   int64_t next;
@@ -158,7 +160,7 @@ struct DirectoryEntry {
 };
 constexpr size_t kNameOffset = 19;
 
-// How many of the running threads were not known yet.
+// Returns how many of the running threads were not known yet.
 int prepare_new_threads(LateThreads& late) noexcept {
   const long folder = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/task"),
                                   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -191,7 +193,7 @@ void attach_thread(StackBounds stack) noexcept {
   if (!is_sampling_here() || this_thread()) return;
   note_thread_pointer();
   pthread_once(&exit_key_once, make_exit_key);
-  // Whoever attached the runtime may have met this thread already.
+  // attach_running_threads() may have prepared this thread already.
   if (adopt_late_thread(reinterpret_cast<uint64_t>(__builtin_frame_address(0)))) return;
   char name[kThreadNameBytes];
   sys_thread_name(name);
@@ -203,7 +205,7 @@ void attach_thread(StackBounds stack) noexcept {
   set_this_thread(thread);
   begin_thread_of_heap();
   arm_and_enlist(*thread);
-  // Whoever named it before it was in the list has not found it there.
+  // Its name may have been set before it was in the list, where that call did not find it.
   look_at_name(*thread, monotonic_ns());
   note_memory();
   thread->busy = 0;
@@ -212,8 +214,8 @@ void attach_thread(StackBounds stack) noexcept {
 void attach_running_threads(LateThreads& late) noexcept {
   pthread_once(&exit_key_once, make_exit_key);
   prepare_thread(process_state.pid, late);  // index 0
-  // Threads that started meanwhile were started by one that had no event yet. A busy program may go on for
-  // ever.
+  // A thread that started meanwhile was created by one that had no event yet. A busy program may create
+  // threads without end.
   constexpr int kMostRounds = 20;
   for (int round = 0; round < kMostRounds && prepare_new_threads(late) > 0; ++round) continue;
 }
@@ -221,7 +223,7 @@ void attach_running_threads(LateThreads& late) noexcept {
 void end_all_threads() noexcept {
   const ThreadListLock lock;
   ThreadState* thread = take_all_threads();
-  ++process_state.attachment;  // what threads remember of their states is void
+  ++process_state.attachment;  // invalidates the states that threads have cached
   while (thread) {
     ThreadState* const next = thread->next;
     note_last_name(*thread);
@@ -310,7 +312,7 @@ void refresh_tables_meanwhile() noexcept {
   const uint64_t start = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   refresh_tables();
   const uint64_t end = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  if (end <= start) return;  // where a fault has brought the thread home meanwhile, it is another's clock
+  if (end <= start) return;  // if a fault has brought the thread home meanwhile, it is another thread's clock
   for (const Counter counter : {Counter::HandlerNanoseconds, Counter::StartNanoseconds})
     process_state.file.counter(counter).fetch_add(end - start, std::memory_order_relaxed);
 }
@@ -326,7 +328,7 @@ void detach_thread() noexcept {
   const uint64_t now = monotonic_ns();
   sys_thread_name(name);
   thread->name.note_last(process_state.file, thread->index, name, now);
-  // Nothing is opened while others may open files, whose descriptors would have other numbers.
+  // Opens no file: other threads may open files, whose descriptors would get other numbers.
   count_run_queue(*thread, thread->run_queue.total());
   end_thread(*thread, thread_cpu_ns(*thread));
 }

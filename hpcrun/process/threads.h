@@ -8,50 +8,50 @@ namespace hpcrun {
 class LateThreads;
 struct StackBounds;
 
-// Gives the calling thread its state and starts its sample sources. Nothing happens when the process is not
-// measured or memory or the file are exhausted: the thread then runs unmeasured and is counted.
+// Gives the calling thread its state, and starts its sample sources. Does nothing if the process is not
+// measured, or if memory or the file is exhausted: the thread then runs unmeasured and is counted.
 void attach_thread(StackBounds stack) noexcept;
 
 // Counts a thread that runs unmeasured.
 void count_unsampled() noexcept;
 
-// Gives every running thread but the calling one a state and sources, in a process to which the runtime comes
-// late.
+// Gives every running thread except the calling one a state and sources, in a process into which the runtime
+// is loaded late.
 void attach_running_threads(LateThreads& late) noexcept;
 
-// Closes the parts of all threads. No handler may be at work, nor find sampling on.
+// Closes the parts of all threads. No handler may be running, or find sampling enabled.
 void end_all_threads() noexcept;
 
-// Stops the sources of all threads, none of which is measured any more. Their states stay: what is at work in
-// them may go on.
+// Stops the sources of all threads, none of which is measured any more. Their states stay, so that code that
+// uses them may continue.
 void disarm_all_threads() noexcept;
 
 // Stops the calling thread's sources and closes its part of the file. Safe to call twice.
 void detach_thread() noexcept;
 
-// The program wants SIGTRAP for itself: every thread's CPUTIME is sampled by a timer from now on.
+// Samples every thread's CPUTIME with a timer from now on, because the program uses SIGTRAP itself.
 void stop_using_sigtrap() noexcept;
 
-// Timers and F_SETSIG of all threads raise another signal from now on, which is owned already.
+// Has timers and F_SETSIG of all threads raise another signal from now on, which is owned already.
 void use_timer_signal(int signal) noexcept;
 
-// The program gave a thread this name; `handle` is its pthread_t. Keeps errno.
+// Records the name that the program gave a thread; `handle` is its pthread_t. Keeps errno.
 void note_name(uint64_t handle, const char* name) noexcept;
 
-// Looks what all threads are called, as measuring ends.
+// Records the present names of all threads, as measuring ends.
 void note_last_names() noexcept;
 
-// A duplicate (-1: none) takes the place of one of our descriptors, whose number the program is about to use.
+// Replaces one of our descriptors, whose number the program is about to use, by a duplicate (-1: none).
 // Async-signal-safe.
 void replace_descriptor(int from, int to) noexcept;
 
-// Measuring was paused or goes on: sources of all threads follow. What was changed by others meanwhile
-// stands.
+// Applies a pause or its end to the sources of all threads. What other threads have changed meanwhile is
+// kept.
 void follow_pause() noexcept;
 
-// refresh_modules(), with the memory it takes accounted for.
+// Calls refresh_modules(), and accounts for the memory that it takes.
 void refresh_tables() noexcept;
-// The same where the program goes on meanwhile: what it takes is the runtime's own CPU time. Tables of large
+// The same while the program continues: its time is counted as the runtime's own CPU time. Tables of large
 // libraries take a tenth of a second.
 void refresh_tables_meanwhile() noexcept;
 

@@ -23,21 +23,21 @@ namespace {
 
 constexpr int kSignals = 64;
 constexpr SignalMask kAll = ~SignalMask{0};
-// A fault while these are blocked would kill the program before its own handler could look at it.
+// A fault while these are blocked would kill the program before its own handler runs.
 constexpr SignalMask kFaults = mask_of(SIGSEGV) | mask_of(SIGBUS) | mask_of(SIGILL) | mask_of(SIGFPE);
 
 constinit std::atomic<SignalMask> owned{0};
 constinit std::atomic<SignalMask> released{0};
 
-// A virtual action is read in handlers of any thread while another changes it. The count of changes tells
-// which of the two copies is valid, and a reader whether it has changed again; so a fork at any time finds a
-// whole one.
+// A virtual action is read in handlers of any thread while another thread changes it. The number of changes
+// selects the valid one of the two copies, and shows a reader if it has changed again. Therefore a fork at
+// any time leaves a complete copy.
 struct ActionSlot {
   std::atomic<uint32_t> changes{0};
   struct sigaction copies[2] = {};
 };
 constinit ActionSlot actions[kSignals];  // used by a constructor: must not be initialised after it
-// Held by writers with all signals blocked, so that no handler of the same thread can wait for it.
+// Writers hold it with all signals blocked, so that no handler of the same thread can wait for it.
 constinit std::atomic_flag writing;
 
 constinit thread_local SignalMask blocked_here = 0;
@@ -74,8 +74,8 @@ void deliver_unblocked() noexcept {
   for_each_signal(deliverable_here(), [](int signal) { wake(sys_gettid(), signal); });
 }
 
-// Raised by the instruction itself (int3, single step, an access past the end of a file): the kernel kills
-// rather than block or ignore these.
+// True if the instruction itself raised the signal (int3, single step, an access past the end of a file). The
+// kernel kills the process rather than block or ignore such a signal.
 bool is_synchronous(int signal, const siginfo_t& info) noexcept {
   if (signal == SIGBUS) return info.si_code > 0 && info.si_code != BUS_MCEERR_AO;
   return signal == SIGTRAP && info.si_code > 0 && info.si_code != kTrapPerf;
@@ -99,7 +99,8 @@ SignalMask blocked_in_handler(int signal, const struct sigaction& action) noexce
   return to_bits(action.sa_mask) | (action.sa_flags & SA_NODEFER ? 0 : mask_of(signal));
 }
 
-// As the kernel would: the context that the handler sees and may edit has the mask to return with.
+// Calls the program's handler as the kernel would: the context, which the handler may edit, contains the mask
+// to return with.
 void call_program(int signal, const struct sigaction& action, siginfo_t& info, ucontext_t& context,
                   InterruptedState& state) noexcept {
   if (action.sa_flags & static_cast<int>(SA_RESETHAND)) {
@@ -120,12 +121,12 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
 
   const SignalMask returned = to_bits(context.uc_sigmask);
   blocked_here = returned & held_signals();
-  // Of ours, what was blocked around a call that waits is again.
+  // Owned signals that were blocked around a waiting call are blocked again.
   set_bits(context.uc_sigmask, (returned & ~held_signals()) | (interrupted & held_signals()));
   deliver_unblocked();
 }
 
-// Not in the handler itself: samples would have its frame on the stack, too.
+// Not inlined into the handler: samples would have its frame on the stack, too.
 [[gnu::noinline]] void forward(int signal, siginfo_t& info, ucontext_t& context,
                                InterruptedState& state) noexcept {
   if (is_wake_up(info)) return;
@@ -139,13 +140,14 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
     return call_program(signal, action, info, context, state);
   if (is_synchronous(signal, info)) return die_of(signal, info);
   if (blocked && !(held_signals() & mask_of(signal))) {
-    // Released while this thread had it blocked: catch up, and let the kernel find who may take it.
+    // The signal was released while this thread had it blocked: applies that now, and lets the kernel choose
+    // a thread that may take it.
     set_bits(context.uc_sigmask, to_bits(context.uc_sigmask) | mask_of(signal));
     return resend_signal(info);
   }
   if (blocked) {
     put_pending(info, info.si_code == SI_TKILL ? sys_gettid() : 0);
-    // Released meanwhile: whoever did it may have looked at what is pending before.
+    // If it was released meanwhile, the releasing thread may have checked for pending signals before.
     if (!(held_signals() & mask_of(signal))) give_pending_to_kernel(signal);
     return;
   }
@@ -153,18 +155,19 @@ void call_program(int signal, const struct sigaction& action, siginfo_t& info, u
   die_of(signal, info);
 }
 
-// One that was put for the thread: the signal that was to tell so may be one of ours that came before it.
+// Delivers a signal that was stored for this thread. Its wake-up may have been merged with one of our
+// samples, which arrived first.
 [[gnu::noinline]] void deliver(int signal, ucontext_t& context, InterruptedState& state) noexcept {
   siginfo_t info;
   if (in_unmeasured_child() || !take_pending(signal, info)) return;
-  // After this one, or as its handler jumps away.
+  // Delivers the next one after this, or when its handler jumps away.
   if (deliverable_here() & mask_of(signal)) wake(sys_gettid(), signal);
   forward(signal, info, context, state);
 }
 
-// In a thread whose thread-local variables cannot be found, such as one that the program made by clone(2)
-// with memory of its own for them: a sample is dropped, and the program gets its own signals by the action
-// alone.
+// Handles a signal in a thread whose thread-local variables cannot be found, such as a thread that the
+// program created by clone(2) with its own memory for them. A sample is dropped. The program gets its own
+// signals according to the action alone.
 [[gnu::noinline]] void pass_on(int signal, siginfo_t& info, ucontext_t& context) noexcept {
   const bool is_of_descriptor = signal != SIGTRAP && (info.si_code == POLL_IN || info.si_code == POLL_HUP);
   if (is_of_descriptor ? signal == process_state.timer_signal : is_our_sample(signal, info)) return;
@@ -194,12 +197,12 @@ void on_signal(int signal, siginfo_t* info, void* raw) {
   if (is_ours && with) with->return_from_sample(&context);
 }
 
-// System calls that a signal of the program's would interrupt must be interrupted by ours as well, and no
-// others: as long as it raises samples, one that samples do not interrupt by themselves.
+// Installs the handler. If the program's handler has no SA_RESTART, its signal must interrupt system calls,
+// so ours has none either. A timer signal that raises samples keeps SA_RESTART until it is released.
 void install(int signal) noexcept {
   const struct sigaction program = virtual_action(signal);
   if (program.sa_handler == SIG_IGN && !(held_signals() & mask_of(signal))) {
-    // Released: the kernel keeps and discards what is pending, which it does by the program's own action.
+    // Released: the kernel keeps or discards pending signals, according to the program's own action.
     HPCRUN_NEXT(sigaction)(signal, &program, nullptr);
     return;
   }
@@ -209,7 +212,8 @@ void install(int signal) noexcept {
   const bool has_handler = program.sa_handler != SIG_DFL && program.sa_handler != SIG_IGN;
   const bool may_interrupt = signal == SIGTRAP || signal == SIGBUS || !(held_signals() & mask_of(signal));
   if (may_interrupt && has_handler && !(program.sa_flags & SA_RESTART)) action.sa_flags &= ~SA_RESTART;
-  // With the C library's own signals, which sigfillset() leaves out: a cancellation must not unwind us.
+  // Includes the C library's own signals, which sigfillset() omits: a cancellation must not unwind the
+  // runtime.
   set_bits(action.sa_mask, kAll & ~kFaults);
   HPCRUN_NEXT(sigaction)(signal, &action, nullptr);
 }
@@ -220,8 +224,8 @@ struct sigaction kernel_action(int signal) noexcept {
   return action;
 }
 
-// Returns true if the kernel has our handler. False also if a library that was loaded before ours, a
-// sanitizer's, has put one of its own in between: kernel_action() passes through it.
+// Returns true if the kernel has our handler. Returns false also if a library that was loaded before ours,
+// such as a sanitizer's, has installed one in between: kernel_action() passes through it.
 HPCRUN_FORK_PATH bool is_handled_here(int signal) noexcept {
   struct {
     void (*handler)(int, siginfo_t*, void*);
@@ -233,7 +237,7 @@ HPCRUN_FORK_PATH bool is_handled_here(int signal) noexcept {
   return action.handler == on_signal;
 }
 
-// Puts virtual actions in the place of our handler. Returns the signals for which it did.
+// Replaces our handler by the virtual actions. Returns the signals for which it did.
 SignalMask show_actions(bool only_ignored) noexcept {
   SignalMask shown = 0;
   for_each_signal(owned_signals(), [&](int signal) {
@@ -252,7 +256,7 @@ void own_signals(SignalMask signals) noexcept {
   for_each_signal(signals, [](int signal) {
     const struct sigaction found = kernel_action(signal);
     const SignalMask before = owned.fetch_or(mask_of(signal), std::memory_order_release);
-    // One that was released may have been the program's since, or have our handler still.
+    // A signal that was released may have been the program's since, or may still have our handler.
     const bool is_handled = (before & mask_of(signal)) && found.sa_sigaction == on_signal;
     const bool was_released = released.fetch_and(~mask_of(signal)) & mask_of(signal);
     if (!(before & mask_of(signal)) || (was_released && !is_handled)) set_virtual_action(signal, found);
@@ -305,7 +309,7 @@ bool in_unmeasured_child() noexcept {
 }
 
 SignalMask virtual_blocked() noexcept {
-  // What was released since: the kernel blocks it from now on.
+  // Signals that were released since are blocked in the kernel from now on.
   if (const SignalMask late = blocked_here & ~held_signals()) {
     kernel_mask(SIG_BLOCK, late);
     blocked_here &= ~late;

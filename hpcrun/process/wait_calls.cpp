@@ -1,8 +1,8 @@
-// The functions of the C library that a sample in the midst of them would make return early: with EINTR, or
-// having read or written less than otherwise (signal(7)). Those that the kernel restarts unseen (wait, flock,
-// open, futexes without a timeout) are not here, nor those that retry themselves (stdio, getentropy,
-// getaddrinfo, condition variables): they are sampled while they wait. Each keeps the contract of the
-// function it replaces: cancellation point, async-signal-safe, errno.
+// Functions of the C library that a sample would make return early: with EINTR, or having read or written
+// less than otherwise (signal(7)). Functions that the kernel restarts transparently (wait, flock, open,
+// futexes without a timeout) are not here, and neither are those that retry themselves (stdio, getentropy,
+// getaddrinfo, condition variables). These are sampled while they wait. Each function keeps the contract of
+// the one it replaces: cancellation point, async-signal-safe, errno.
 
 #include <aio.h>
 #include <fcntl.h>
@@ -25,14 +25,14 @@
 
 #include "hpcrun/process/wait_calls.h"
 
-// One line for each function: its result, its name, its parameters.
+// Takes the function's result, name and parameters.
 #define WAITS(result, name, parameters, ...)             \
   HPCRUN_NEXT_OF_TYPE(name, result parameters);          \
   HPCRUN_EXPORT result name parameters {                 \
     return HPCRUN_CALL_UNINTERRUPTED(name, __VA_ARGS__); \
   }                                                      \
   static_assert(true)
-// The same where a header declares it as one that throws nothing; cancelled or not, it unwinds nothing.
+// The same for functions declared noexcept in a header. Cancelled or not, they do not unwind.
 #define WAITS_NOEXCEPT(result, name, parameters, ...)    \
   HPCRUN_NEXT_OF_TYPE(name, result parameters);          \
   HPCRUN_EXPORT result name parameters noexcept {        \

@@ -1,6 +1,6 @@
 #pragma once
-// For the functions that wait: calls under a guard, and calls that samples must not interrupt
-// (hpcrun/sample/waiting.h). Async-signal-safe where the function called is.
+// Helpers for functions that wait: calls under a guard, and calls that samples must not interrupt
+// (hpcrun/sample/waiting.h). Async-signal-safe if the called function is.
 
 #include <errno.h>
 
@@ -10,7 +10,7 @@
 
 namespace hpcrun {
 
-// Runs a call under a guard that also ends when the thread is cancelled in the call.
+// Runs a call under a guard, which also ends if the thread is cancelled in the call.
 template <typename Guard, typename Call>
 auto guarded(Guard& guard, Call call) {
   const auto result = unless_cancelled(call, [&guard] { guard.end(); });
@@ -29,14 +29,15 @@ auto uninterrupted(const WaitSite& site, Call call) {
 
 }  // namespace hpcrun
 
-// The site of a call of the C library's function, in the function that the program called in its place.
+// The site of a call of the C library's function, in the function that intercepts it.
 #define HPCRUN_WAIT_SITE(name)                                                         \
   hpcrun::WaitSite {                                                                   \
     hpcrun_next_##name.get(), reinterpret_cast<uint64_t>(__builtin_return_address(0)), \
         reinterpret_cast<uint64_t>(__builtin_frame_address(0))                         \
   }
 
-// result = the function `name`, called with the arguments given, which must have no other use here.
+// Calls the function `name` with these arguments, each of which must be used only here, and returns its
+// result.
 #define HPCRUN_CALL_UNINTERRUPTED(name, ...)                                                           \
   (hpcrun::process_state.protects_waits                                                                \
        ? hpcrun::uninterrupted(HPCRUN_WAIT_SITE(name), [=] { return HPCRUN_NEXT(name)(__VA_ARGS__); }) \

@@ -40,7 +40,7 @@ struct IsolationTotals {
   uint64_t commit_ns = 0;
   uint64_t merged_words = 0;
   uint64_t converted_cpu_ns = 0;
-  // Whether all code was compiled by `prof cc` while pages were isolated, and whether some was not. Both may
+  // Set if all code was compiled by `prof cc` while pages were isolated, and if some code was not. Both may
   // be true, because libraries come and go.
   bool was_annotated = false;
   bool was_plain = false;
@@ -55,7 +55,7 @@ struct IsolationTotals {
 enum class Isolates : uint8_t {
   Told,    // those that the runtime names as falsely shared
   Random,  // variables and small allocations, shared or not (SHERIFF, section 3.3)
-  // Those that several threads write to, to see what each of them writes (SHERIFF, section 4.1).
+  // Pages that several threads write, to find out what each of them writes (SHERIFF, section 4.1).
   Written,
 };
 
