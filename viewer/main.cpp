@@ -1,4 +1,5 @@
-// prof-viewer: started by `prof view`, which has checked the options and analyzed unprocessed measurements.
+// prof-viewer. It is started by `prof view`, which has checked the options and analyzed unprocessed
+// measurements.
 
 #include <CLI/CLI.hpp>
 #include <QApplication>
@@ -20,14 +21,15 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr int kFailure = 125;  // as for all failures of prof itself (prof/message.h)
+constexpr int kFailure = 125;  // as for all failures of prof itself (prof/base/message.h)
 
 std::string setting(const char* name) {
   const char* const value = std::getenv(name);
   return value && *value ? std::string(name) + "=" + value : std::string();
 }
 
-// Qt lists its available plugins in several lines; a user can only fix the display.
+// Shortens a fatal message. Qt lists its available plugins in several lines, but a user can only fix the
+// display.
 std::string words_for_failure(const QString& text) {
   if (!text.contains("platform plugin")) return text.section('\n', 0, 0).toStdString();
   std::string display;

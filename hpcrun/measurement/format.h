@@ -447,8 +447,7 @@ struct WrittenRecord {
   uint64_t false_sharing;  // changes to words of its own next to another thread's
 };
 
-// Mixes values for the checks of single records. Never 0 for a zero record, because unwritten space reads as
-// zeros.
+// Mixes values for the checks of single records. A check is never 0, because unwritten space reads as zeros.
 constexpr uint64_t mix64(uint64_t x) {
   x ^= x >> 32;
   x *= 0xd6e8feb86659fd93u;

@@ -17,7 +17,7 @@ class ComparisonBar : public QWidget {
  public:
   explicit ComparisonBar(QWidget* parent = nullptr);
 
-  // nullptr: no document is open. The document must outlive this object or its replacement by another one.
+  // nullptr: no document is open. A document must live until this object is destroyed or shows another one.
   void show_document(Document* document);
 
  signals:

@@ -41,7 +41,7 @@ QString source_link(const Database& database, const Place& place) {
       .arg(html(words_for_place(database, place)));
 }
 
-// Returns which run is which, and how they are shown.
+// Returns a sentence that names both runs and how they are shown.
 QString runs_in_words(const Document& document) {
   const CallTree& tree = document.tree();
   auto [before, after] = names_of(document.directory(), document.other_run()->directory);

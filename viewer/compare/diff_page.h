@@ -1,5 +1,5 @@
 #pragma once
-// The page "diff": what costs more and what costs less in the compared run, in sentences with links to rows
+// The page "diff": the functions that cost more and less in the compared run, in sentences with links to rows
 // on other pages.
 
 #include <QTextBrowser>

@@ -1,5 +1,5 @@
 #pragma once
-// Colours with a meaning, the same on every page: which function, and how much.
+// Colours with a meaning, the same on every page: one for each function, and shades for a quantity.
 
 #include <QColor>
 #include <QPalette>
@@ -21,7 +21,7 @@ double contrast(const QColor& one, const QColor& other);
 // Returns the text colour on any colour: black or white.
 QColor ink_on(const QColor& ground);
 
-// Returns the hue of `colour`, as dark or bright as text on that ground has to be.
+// Returns a colour with the hue of `colour`, dark or bright enough for text on that ground.
 QColor readable_on(const QColor& ground, const QColor& colour);
 
 // Returns the background of search results, under the theme's text.

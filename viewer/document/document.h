@@ -60,7 +60,7 @@ class Document : public QObject {
 
   // The tree that pages show: the cost of each call path in the selected threads, for all metrics of
   // tree().database. That database has the contexts, files, modules and profiles of database() under the same
-  // indices. It may have more of them after these, and other functions, metrics and values.
+  // indices. It may have further ones after these, and other functions, metrics and values.
   const CallTree& tree() const { return *tree_; }
   // The same for background computations. The tree does not change when another one replaces it. It must be
   // released before the document is destroyed, which deletes the document's children first.
@@ -112,7 +112,7 @@ class Document : public QObject {
   // Returns which of the compared databases has the copy of this file of tree().database.
   const std::filesystem::path& directory_of_file(uint32_t file) const;
 
-  // Requests to go elsewhere, from any page.
+  // Request another place, from any page.
   void ask_for_page(const QString& id) { emit page_asked(id); }
   void ask_for_source(uint32_t file, uint32_t line) { emit source_asked(file, line); }
   void ask_for_function(uint32_t frame) { emit function_asked(frame); }
@@ -126,14 +126,14 @@ class Document : public QObject {
     emit page_asked("timeline");
     emit moment_asked(moment);
   }
-  // The page that has the evidence of a finding, and there the place of it, by its id.
+  // Requests the page with the evidence of a finding, and the finding's place on it, by its id.
   void ask_for_finding(const QString& page, const QString& finding) {
     emit page_asked(page);
     emit finding_asked(page, finding);
   }
 
  signals:
-  // Emitted before tree() changes: the last chance to look at its nodes.
+  // Emitted before tree() changes: the last chance to read its nodes.
   void tree_will_change();
   // Emitted after tree() has changed: nodes and frames of the previous tree are invalid.
   void tree_changed();

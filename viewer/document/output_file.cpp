@@ -29,7 +29,7 @@ void write_to(const std::filesystem::path& file, const std::function<void(QIODev
     fail_to_write(file, out.errorString().toStdString());
   if (named) named->keep();
 } catch (const WriteError& error) {
-  // Another user's directory or link: the message says more than the error code.
+  // For another user's directory or link, the message is more precise than the error code.
   if (error.code() == std::errc::operation_not_permitted) throw;
   fail_to_write(file, error.code().message());
 }

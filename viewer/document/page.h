@@ -37,10 +37,10 @@ class Page : public QWidget {
   virtual QWidget* main_widget() { return this; }
   // Returns the table that is exported as CSV and copied as text, or nullptr.
   virtual QAbstractItemView* table() { return nullptr; }
-  // Returns the lines to copy if no table has the keyboard focus and no text is selected; empty if nothing
-  // is.
+  // Returns the lines to copy if no table has the keyboard focus and no text is selected; empty if no line is
+  // selected either.
   virtual QString chosen_text() const { return {}; }
-  // Returns what keys do beyond those of tables, for the window's help.
+  // Returns the keys of this page, beyond those of tables, for the window's help.
   virtual std::vector<PageKey> keys() const { return {}; }
 
  protected:

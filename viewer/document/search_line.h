@@ -16,7 +16,7 @@ class SearchLine : public QLineEdit {
  signals:
   void next_asked();      // Enter
   void previous_asked();  // Shift+Enter
-  void left();            // Escape: the focus returns to where it was
+  void left();            // Escape: the focus returns to its previous widget
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

@@ -1,5 +1,6 @@
 #pragma once
-// Builds a database for a part of the run's time from the traces: how long each thread was in which context.
+// Builds a database for a part of the run's time from the traces: the time that each thread spent in each
+// context.
 
 #include "analysis/database/model.h"
 #include "viewer/trace/time_range.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Data that threads contend for: what it is, its cost, which thread reads and writes which bytes of its line,
-// the code of all threads involved, and what to change.
+// Data that threads contend for: the data, its cost, which thread reads and writes which bytes of its line,
+// the code of all threads involved, and the recommended change.
 
 #include "viewer/findings/evidence_page.h"
 #include "viewer/findings/line_picture_view.h"

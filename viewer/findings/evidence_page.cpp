@@ -95,7 +95,7 @@ void EvidencePage::renew() {
   table_->finish();
   table_->take_look(look);
   show_details(table_->currentIndex());
-  // After the sentences are laid out.
+  // Called after the sentences are laid out.
   QMetaObject::invokeMethod(this, &EvidencePage::divide, Qt::QueuedConnection);
 }
 
@@ -107,8 +107,8 @@ QString EvidencePage::limits() const {
   return said.join(" ");
 }
 
-// A short table leaves its room to the details, and short details leave theirs to the table, which shows
-// whole rows.
+// Divides the height. A short table leaves its room to the details, and short details leave theirs to the
+// table, which shows whole rows.
 void EvidencePage::divide() {
   if (is_divided_ || !isVisible() || table_->model()->rowCount() == 0) return;
   constexpr int kLeastLines = 8;

@@ -25,18 +25,18 @@ class EvidencePage : public Page {
 
   // Fills the emptied table and the sentences above it. Called only if why_empty() returns no reason.
   virtual void fill() = 0;
-  // Returns a sentence on what a selected time means here; empty if fill() shows that time only.
+  // Returns a sentence on the effect of a selected time here; empty if fill() shows that time only.
   virtual QString limit_of_time() const {
     return "Of all of the run: what is shown here is not known by time.";
   }
   // The same for selected threads.
   virtual QString limit_of_threads() const { return {}; }
-  // The row of a finding's evidence, by Finding::id; none: the page has no row for it.
+  // Returns the row of a finding's evidence, by Finding::id; invalid if the page has no row for it.
   virtual QModelIndex row_of_finding(const QString& id) const;
-  // Beside the details, as wide as its contents need where there is room for both.
+  // Adds a widget next to the details, as wide as its contents need if there is room for both.
   void add_beside_details(QWidget* widget, QWidget* contents);
 
-  // `text` is HTML.
+  // Shows sentences; `text` is HTML.
   void show_sentences(const QString& text);
   EvidenceTable& rows() { return *table_; }
   const EvidenceTable& rows() const { return *table_; }

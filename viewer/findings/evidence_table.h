@@ -30,19 +30,19 @@ struct Cell {
   QString tip;
 };
 
-// Shows "1.24 s", exact to the nanosecond.
+// Shows "1.24 s"; the exact value has nanoseconds.
 Cell seconds_cell(double seconds);
 // Shows a share 0..1 as "12 %".
 Cell share_cell(double share);
 // Shows "1,234".
 Cell count_cell(double count);
 
-// What a row stands for.
+// The data of a row.
 struct Evidence {
   std::vector<FindingFrame> frames;  // innermost first
   QString details = {};              // HTML; empty: those of the parent row
-  // Returns where the timeline shows it, computed when it is needed. Null, or returns nothing, if the
-  // timeline does not show it.
+  // Returns the moment at which the timeline shows it, computed when it is needed. Null, or returns nothing,
+  // if the timeline does not show it.
   std::function<std::optional<Moment>()> moment = {};
 };
 
@@ -63,7 +63,7 @@ class EvidenceTable : public QTreeView {
   // Sorts the rows as the header says, selects the first one, and fits the column widths.
   void finish();
 
-  // What the user did with the rows: restored by the rows' texts after the rows were replaced.
+  // The user's changes to the rows: restored by the rows' texts after the rows were replaced.
   struct Look {
     QString current, top;  // rows
     QSet<QString> open, closed;

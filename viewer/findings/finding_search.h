@@ -24,11 +24,12 @@ class FindingSearch : public QObject {
   static FindingSearch& of(Document& document);
   ~FindingSearch() override;
 
-  // In the order of prof::find(); without stalls until is_complete().
+  // Returns the findings in the order of prof::find(); without stalls until is_complete().
   const std::vector<Finding>& findings() const { return known_.findings; }
-  // Empty until is_complete(), and if the traces do not show stalls.
+  // Returns nothing until is_complete(), and if the traces do not show stalls.
   const std::optional<StallReport>& stalls() const { return known_.stalls; }
-  // Returns the reason and the remedy if they do not; empty if they do, or if that is not known yet.
+  // Returns the reason and the remedy if the traces do not show stalls; empty if they do, or if that is not
+  // known yet.
   const std::string& why_no_stalls() const { return known_.why_no_stalls; }
   bool is_complete() const { return known_.is_complete; }
 

@@ -12,7 +12,7 @@ namespace prof::viewer {
 
 namespace {
 
-// For a caller only the name: the details have the rest.
+// Returns only the name for a caller: the details contain the rest.
 std::string where(const Blamed& blamed) {
   std::string text = blamed.what;
   QString caller = QString::fromStdString(function_in_words({{blamed.caller, "", "", 0}}));

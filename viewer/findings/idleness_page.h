@@ -1,5 +1,5 @@
 #pragma once
-// Devices: what they did, which code keeps them idle, and what threads wait for.
+// Devices: their activity, the code that keeps them idle, and what threads wait for.
 
 #include "analysis/views/idleness.h"
 #include "viewer/findings/device_moments.h"

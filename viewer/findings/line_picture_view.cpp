@@ -228,7 +228,7 @@ void LinePictureView::paint_uses(QPainter& painter, size_t picture, size_t row) 
   }
 }
 
-// Paints what distinguishes true from false sharing.
+// Paints the bytes that distinguish true from false sharing.
 void LinePictureView::paint_verdict(QPainter& painter, size_t picture) const {
   const std::string common = common_bytes(pictures_[picture]);
   const QRect first = cell(picture, rows_shown(picture), 0);

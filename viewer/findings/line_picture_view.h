@@ -1,6 +1,6 @@
 #pragma once
-// The 64 bytes of contended cache lines, and which thread reads and writes which of them. One row for each
-// thread, one cell for each byte; below them, the bytes that threads have in common.
+// The 64 bytes of contended cache lines, and which thread reads and writes which of them. There is one row
+// for each thread, and one cell for each byte. Below the rows are the bytes that threads have in common.
 
 #include <QWidget>
 #include <vector>
@@ -23,7 +23,7 @@ class LinePictureView : public QWidget {
   QSize minimumSizeHint() const override;
   // Returns the rectangle of a byte in the row of a thread, in the widget; for tests and tooltips.
   QRect cell(size_t picture, size_t row, size_t byte) const;
-  // Returns "and 2 more lines of these data; ...", or empty if nothing is left out.
+  // Returns "and 2 more lines of these data; ...", or empty if no line is omitted.
   QString lines_left_out() const;
   // Returns "thread 0.1 worker writes counters[1].hits, byte 8 of the line", or empty if there is no cell.
   QString words_at(const QPoint& point) const;

@@ -50,8 +50,8 @@ QString title_of_page(const QString& id) {
   return id.left(1).toUpper() + id.mid(1);
 }
 
-// Returns the function that the finding is about. For ranks that is what the slow ones do, not where the
-// others wait for them.
+// Returns the function that the finding is about. For ranks, that is the function in which the slow ranks
+// spend their time, not the one in which the others wait for them.
 const FindingFrame* function_of(const Finding& finding) {
   const FindingContext* of = nullptr;
   for (const FindingContext& context : finding.contexts)

@@ -31,9 +31,9 @@ QString linked(const Document& document, const FindingFrame& frame);
 // Returns a call path with the innermost frame first, one per line; empty for an empty path.
 QString linked_path(const Document& document, const std::vector<FindingFrame>& frames);
 
-// The page with the evidence of a finding of this kind; empty where there is none.
+// Returns the page with the evidence of a finding of this kind; empty if there is none.
 QString page_of_finding(FindingKind kind);
-// "Show it: hot_loop.cpp:31 · Top-down": links to where a finding can be looked at; empty where there is
+// Returns "Show it: hot_loop.cpp:31 · Top-down": links to the places that show a finding; empty if there are
 // none.
 QString links_of(const Document& document, const Finding& finding);
 

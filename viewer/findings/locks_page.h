@@ -1,5 +1,6 @@
 #pragma once
-// Contended locks: which threads waited, which had the lock meanwhile, and what else threads waited for.
+// Contended locks: which threads waited, which threads held the lock meanwhile, and what else threads waited
+// for.
 
 #include <optional>
 #include <utility>
@@ -33,7 +34,7 @@ class LocksPage : public EvidencePage {
   void add_blocked();
   void add_work();
 
-  // By Finding::id of what each row shows, whether there is such a finding or not.
+  // Rows by Finding::id of what each row shows, even if there is no such finding.
   std::vector<std::pair<std::string, QStandardItem*>> rows_of_findings_;
 };
 

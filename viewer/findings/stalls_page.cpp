@@ -79,7 +79,7 @@ void StallsPage::fill() {
   }
 }
 
-// The dearest one of those that the finding sums up.
+// Returns the row of the most expensive stall that the finding sums up.
 QModelIndex StallsPage::row_of_finding(const QString& id) const {
   if (!search_ || !search_->stalls()) return {};
   for (const Finding& finding : search_->stalls()->findings)

@@ -1,6 +1,5 @@
 #pragma once
-// Times at which all threads waited for one or a few that were blocked: when, which threads, where, at what
-// cost.
+// Times at which all threads waited for one or a few that were blocked: start, threads, code and cost.
 
 #include "viewer/findings/evidence_page.h"
 #include "viewer/findings/finding_search.h"

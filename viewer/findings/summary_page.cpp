@@ -73,8 +73,8 @@ QString share_column(double share, const QString& of) {
   return text + "&nbsp;&nbsp;</td>";
 }
 
-// Returns what the share means: for call paths and unattributed time it is their cost, else the largest
-// saving by a change.
+// Returns the meaning of the share. For call paths and unattributed time it is their cost, otherwise the
+// largest saving by a change.
 QString meaning_of_share(const Finding& finding) {
   const QString page = page_of_finding(finding.kind);
   return page.isEmpty() || page == "top-down" ? "spent" : "to save";

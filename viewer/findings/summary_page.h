@@ -1,6 +1,6 @@
 #pragma once
-// The first page that a user sees: what ran, how well it was measured, and the findings. Links lead to lines
-// and pages with details.
+// The first page that a user sees: the program, the quality of the measurement, and the findings. Links lead
+// to lines and pages with details.
 
 #include <QTextBrowser>
 

@@ -19,8 +19,8 @@ struct FlameBox {
 };
 
 struct FlameLayout {
-  // The outermost first. The boxes of a level go from left to right, without gaps if rows have no cost of
-  // their own.
+  // Outermost first. The boxes of a level go from left to right, without gaps if rows have no cost of their
+  // own.
   std::vector<std::vector<FlameBox>> levels;
 };
 

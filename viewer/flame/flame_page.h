@@ -26,7 +26,7 @@ class FlamePage : public Page {
   std::vector<PageKey> keys() const override;
   QWidget* main_widget() override { return flames_; }
   QString chosen_text() const override { return flames_->text_of_chosen(); }
-  // A hidden table with all call paths of the graph, in its current direction.
+  // Returns a hidden table with all call paths of the graph, in its current direction.
   QAbstractItemView* table() override;
   QString why_empty() const override;
   FlameWidget& flames() { return *flames_; }

@@ -293,7 +293,7 @@ void FlameWidget::mousePressEvent(QMouseEvent* event) {
   choose(row);
 }
 
-// The first press has zoomed; this selects what was under it then.
+// The first press has zoomed; this selects the frame that was under it then.
 void FlameWidget::mouseDoubleClickEvent(QMouseEvent*) {
   ask_for_source();
 }

@@ -40,7 +40,7 @@ class FlameWidget : public QWidget {
 
   Rows* rows() const { return rows_.get(); }
   const FlameLayout& layout_of_flames() const { return layout_; }
-  // In the widget; empty if the row is not shown.
+  // Returns the rectangle in the widget; empty if the row is not shown.
   QRect place_of(uint32_t row) const;
   QString tip_of(const FlameBox& box) const;
   // Returns the selected frame and its ancestors, one per line, with the frame's cost.

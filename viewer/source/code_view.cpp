@@ -216,7 +216,7 @@ void CodeView::show_metric() {
   tell();
 }
 
-// Shows the title and remarks on what is shown.
+// Shows the title and remarks about the shown code.
 void CodeView::tell() {
   const Disassembly& code = model_.code();
   const bool has_rows = !code.rows.empty();

@@ -1,6 +1,6 @@
 #pragma once
-// The instructions of a function next to the source, with the cost of each. They are decoded in a thread of
-// their own: reading the debug information of a large program takes longer than a repaint.
+// The instructions of a function next to the source, with the cost of each. They are decoded in a separate
+// thread: reading the debug information of a large program takes longer than a repaint.
 
 #include <QCheckBox>
 #include <QComboBox>

@@ -177,7 +177,7 @@ size_t SourceView::go_to_found(bool next) {
   return number + 1;
 }
 
-// Marks the cursor's line and the matches, up to a number that a user can look through.
+// Marks the cursor's line and the matches, up to a limited number.
 void SourceView::mark() {
   QTextEdit::ExtraSelection line;
   QColor mark = palette().color(QPalette::Highlight);

@@ -19,7 +19,7 @@ class SourceView : public QPlainTextEdit {
   explicit SourceView(Document& document, QWidget* parent = nullptr);
 
   void show_text(const QString& text, Language language);
-  // Ascending by line, for the document's metric.
+  // `costs`: ascending by line, for the document's metric.
   void show_costs(const std::vector<LineCost>& costs);
   void go_to(uint32_t line);
   uint32_t current_line() const;
@@ -39,7 +39,7 @@ class SourceView : public QPlainTextEdit {
   // the number of the match, from 1, or 0 if there is none.
   size_t go_to_found(bool next);
 
-  // For the margin.
+  // Called by the margin.
   int margin_width() const;
   void paint_margin(QPainter& painter, const QRect& dirty) const;
   uint32_t line_at(int y) const;

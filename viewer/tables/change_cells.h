@@ -16,15 +16,15 @@ class ChangeCell {
  public:
   ChangeCell(const CallTree& tree, Rows& rows, uint32_t row, const Column& column);
 
-  // For ratios: infinite for what is new, NaN if there is nothing.
+  // Returns the number. Ratios are infinite for rows that are new, and NaN if both costs are 0.
   double number() const;
   QString text() const;
   QString tip() const;
-  // For the roles of table_text.h and cost_model.h.
+  // Returns the data for the roles of table_text.h and cost_model.h.
   QVariant data(int role) const;
 
  private:
-  bool is_there() const;  // a number, not words for the reason why there is none
+  bool is_there() const;  // false if `text` is the reason why there is no number
   QString missing() const;
   QString quantity_text() const;
   double share() const;

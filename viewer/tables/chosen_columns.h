@@ -45,7 +45,7 @@ class ChosenColumns : public QObject {
   // restored.
   void change_mode(const CallTree& tree);
   QString setting() const { return compares_ ? name_ + "-compared" : name_; }
-  // Empty: a new one.
+  // Asks for a derived metric; an empty name: a new one.
   void ask_for_derived(const QString& name);
   void insert(const CallTree& tree, const Column& column);
   void remember() const;

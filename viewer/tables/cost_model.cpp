@@ -346,7 +346,7 @@ void CostModel::show_counts(uint64_t turn) {
     if (!item.children.empty())
       emit dataChanged(index_of_item(item.children.front()),
                        index_of_item(item.children.back(), columnCount() - 1));
-  if (not_counted_) std::rethrow_exception(not_counted_);  // reported where the event came from
+  if (not_counted_) std::rethrow_exception(not_counted_);  // reported to the sender of the event
 }
 
 double CostModel::number(uint32_t row, const Column& column) const {

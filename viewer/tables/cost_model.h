@@ -1,5 +1,5 @@
 #pragma once
-// A call tree as a table of costs. Children are loaded when they are requested; sorting sorts what is loaded.
+// A call tree as a table of costs. Children are loaded when they are requested; only loaded rows are sorted.
 
 #include <QAbstractItemModel>
 #include <exception>
@@ -32,8 +32,8 @@ class CostModel : public QAbstractItemModel {
   explicit CostModel(Reading reading, QObject* parent = nullptr);
   ~CostModel() override;
 
-  // The tree must live as long as it is shown; nullptr: nothing is shown. Keeps columns whose metrics still
-  // exist.
+  // Shows a tree, which must live until another one is shown; nullptr: nothing is shown. Keeps columns whose
+  // metrics still exist.
   void show(const CallTree* tree);
   // Returns a model with the same rows and columns in the same order, with nothing loaded.
   std::unique_ptr<CostModel> copy() const;
@@ -63,9 +63,9 @@ class CostModel : public QAbstractItemModel {
   QModelIndex index_of(uint32_t row);
   Rows* rows() const { return rows_.get(); }
   const QString& name_of(uint32_t frame) const;
-  // False while statistics over threads are computed in the background for a column that shows them. Their
-  // texts are "..." meanwhile, and exact values (kExactRole) wait for them. If they cannot be read, their
-  // texts are "unknown". The error is thrown once into the event loop, and for each exact value.
+  // Returns false while statistics over threads are computed in the background for a column that shows them.
+  // Their texts are "..." meanwhile, and exact values (kExactRole) wait for them. If they cannot be read,
+  // their texts are "unknown". The error is thrown once into the event loop, and for each exact value.
   bool is_complete() const { return !counting_.joinable(); }
   // Returns the rows that the latest search found, in reading order.
   std::vector<uint32_t> found_rows();
@@ -123,7 +123,7 @@ class CostModel : public QAbstractItemModel {
   mutable std::unique_ptr<ThreadCosts> thread_costs_;
   mutable std::map<std::pair<uint32_t, size_t>, ThreadSpread> spreads_;
   mutable std::unique_ptr<ThreadCosts> counted_;  // owned by the thread until it ends
-  mutable std::exception_ptr not_counted_;        // the reason, likewise
+  mutable std::exception_ptr not_counted_;  // why `counted_` is missing; owned by the thread until it ends
   mutable uint64_t turn_ = 0;                     // number of the thread whose end counts
   mutable std::jthread counting_;
 };

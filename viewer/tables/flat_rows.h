@@ -1,5 +1,5 @@
 #pragma once
-// Each function once: a row is a frame of the call tree.
+// Lists each function once: a row is a frame of the call tree.
 
 #include <optional>
 

@@ -21,7 +21,7 @@ class Rows {
  public:
   virtual ~Rows() = default;
 
-  // By descending cost of the first metric, including those without costs.
+  // Returns rows by descending cost of the first metric, including those without costs.
   virtual const std::vector<uint32_t>& roots() = 0;
   virtual std::vector<uint32_t> children(uint32_t row) = 0;
   virtual bool has_children(uint32_t row) = 0;
@@ -30,7 +30,7 @@ class Rows {
   virtual uint32_t frame(uint32_t row) const = 0;  // index into CallTree::frames
   virtual bool is_inlined(uint32_t row) = 0;
   virtual Cost cost(uint32_t row, size_t metric) = 0;
-  // The value that decides whether the row is worth showing.
+  // Returns the value that decides if the row is worth showing.
   virtual double weight(uint32_t row, size_t metric) = 0;
   // Returns the width in a flame graph, in the metric's unit: the weight. For the difference of two profiles:
   // the total change of the row and its callees, up or down.
@@ -55,7 +55,7 @@ std::unique_ptr<Rows> make_rows(Reading reading, const CallTree& tree);
 // Other metrics are not read for it.
 bool is_difference(const CallTree& tree);
 
-// costs_anything() computed from all weights.
+// Computes costs_anything() from all weights.
 bool has_weight(Rows& rows, const CallTree& tree, uint32_t row);
 
 // Returns the position in the tree's metrics by which a row's location is chosen. For two compared runs that

@@ -16,9 +16,9 @@ class SearchField : public QWidget {
  public:
   explicit SearchField(QWidget* parent = nullptr);
 
-  void start() { expression_->start(); }  // the keys go there
-  // Per frame of the tree whether its name matches; empty where nothing is searched for, or the expression
-  // is none (which is told). Lower-case letters match upper-case ones as well.
+  void start() { expression_->start(); }  // sets the keyboard focus
+  // Returns for each frame of the tree if its name matches. Empty if there is no search, or if the expression
+  // is invalid, which is reported. Lower-case letters also match upper-case ones.
   std::vector<bool> matches(const CallTree& tree);
   void tell(const QString& words) { found_->setText(words); }
 

@@ -37,7 +37,7 @@ class TablePage : public Page {
   void open_all_below();
   void zoom_to_selected();
   void zoom_back();
-  // For the selected row.
+  // Both act on the selected row.
   void ask_for_source();
   void ask_for_instructions();
 

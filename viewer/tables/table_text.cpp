@@ -14,7 +14,7 @@ namespace prof::viewer {
 
 namespace {
 
-// From the outermost row inwards, which sorts rows in display order.
+// Returns positions from the outermost row inwards; sorted by them, rows are in display order.
 std::vector<int> place_of(QModelIndex index) {
   std::vector<int> place;
   for (; index.isValid(); index = index.parent()) place.push_back(index.row());

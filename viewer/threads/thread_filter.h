@@ -19,7 +19,7 @@ class ThreadFilter : public QWidget {
  public:
   explicit ThreadFilter(QWidget* parent = nullptr);
 
-  // nullptr: no document is open. The filter must not outlive what it shows.
+  // nullptr: no document is open. A document must live until this object is destroyed or shows another one.
   void show_document(Document* document);
   // Returns "All 64 threads" or "3 of 64 threads".
   QString words() const;

@@ -35,7 +35,7 @@ class ThreadsPage : public Page {
   void fill();
   void forget_function();
   void choose_function(uint32_t frame);
-  // `chosen`: profiles.
+  // `chosen`: indices of profiles.
   void choose(std::vector<uint32_t> chosen, bool adds);
   // `threads`: positions in shown_.
   void choose_shown(const std::vector<uint32_t>& threads, bool adds);

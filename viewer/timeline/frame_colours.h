@@ -11,7 +11,7 @@
 
 namespace prof::viewer {
 
-// Depth 0 is the outermost frame. A shorter path counts as its innermost frame.
+// Frames by context. Depth 0 is the outermost frame. A shorter path counts as its innermost frame.
 struct FramesAtDepth {
   std::vector<uint32_t> of_context;  // an index into CallTree::frames
   uint32_t frames = 0;
@@ -24,8 +24,8 @@ std::vector<uint32_t> path_of(const CallTree& tree, uint32_t context);
 
 // Returns the colours of all frames of the tree (viewer/document/colours.h).
 std::vector<QRgb> colours_of_frames(const CallTree& tree);
-// Returns the colour of times at which a thread was followed and nothing ran. Times at which it was not
-// followed have the background.
+// Returns the colour of times at which a thread was traced and nothing ran. Times at which it was not traced
+// have the background.
 QColor idle_colour(const QPalette& palette);
 
 }  // namespace prof::viewer

@@ -15,11 +15,11 @@ namespace prof::viewer {
 
 class LaunchTable {
  public:
-  // The limit; a larger database shows its first ones. Each takes 48 bytes.
+  // The maximum number of launches. Of a larger database the first ones are shown. Each takes 48 bytes.
   static constexpr size_t kMost = 4'000'000;
 
   LaunchTable() = default;
-  // Reads all launches. Empty if it was cancelled. Throws DatabaseError.
+  // Reads all launches. Empty if cancelled. Throws DatabaseError.
   LaunchTable(const LaunchSource& source, const std::atomic<bool>& is_cancelled, size_t most = kMost);
 
   bool empty() const { return launches_.empty(); }
@@ -60,7 +60,8 @@ class LaunchReader : public QObject {
   const LaunchTable& table() const { return table_; }
 
  signals:
-  // table() is available. `why` is empty, or says that it could not be read, or not completely.
+  // Emitted when table() is available. `why` is empty, or explains why it could not be read, or not
+  // completely.
   void ready(const QString& why);
 
  private:

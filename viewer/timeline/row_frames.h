@@ -18,7 +18,7 @@ class RowFrames {
   // Frames alternate, so neighbouring columns together show their colours in proportion.
   uint32_t turn(std::span<const Share> shares, uint64_t running_ns);
 
-  // Notes what ran in a column whose bar starts at pixel `top`, and which frame was painted there.
+  // Records what ran in a column whose bar starts at pixel `top`, and which frame was painted there.
   void note(int x, int top, std::span<const Share> shares);
   void note_painted(uint32_t key) { frames_[key].is_painted = true; }
 

@@ -42,7 +42,7 @@ Kind kind_of(const ProfileId& id) {
   return id.thread == 0 ? Kind::MainThread : Kind::Thread;
 }
 
-// What rows of one group share. Groups are sorted by it.
+// Properties that the rows of a group share. Groups are sorted by it.
 using Group = std::tuple<std::string, int32_t, int32_t>;
 
 Group group_of(const ProfileId& id, RowOrder order) {

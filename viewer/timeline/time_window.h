@@ -27,7 +27,7 @@ class TimeWindow {
   // The number of steps that can be undone.
   size_t steps() const { return before_.size(); }
 
-  // In ns; the shortest time that a pixel can resolve.
+  // The shortest time that a pixel can resolve, in ns.
   static constexpr uint64_t kShortest = 2'000;
 
  private:

@@ -98,7 +98,7 @@ void TimelinePage::offer_choice() {
 
 void TimelinePage::tell(const QString& note) {
   note_->setText(note);
-  note_->setToolTip(note);  // if there is no room for all of it
+  note_->setToolTip(note);  // in case there is no room for all of it
 }
 
 QWidget* TimelinePage::make_controls() {

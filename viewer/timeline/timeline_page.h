@@ -1,6 +1,6 @@
 #pragma once
-// The timeline: which thread was in which function when. Shows rows of the selected threads, the call stack
-// of an instant, and the exact time of each function in the visible part.
+// The timeline: which function each thread was in at which time. Shows rows of the selected threads, the call
+// stack of an instant, and the exact time of each function in the visible part.
 
 #include <QCheckBox>
 #include <QComboBox>

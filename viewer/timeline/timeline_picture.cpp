@@ -221,7 +221,7 @@ void TimelinePicture::begin(const PictureRequest& request) {
   request_ = request;
   add_lines(request);
   scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
-  // Parts that no row covers.
+  // Clears the parts that no row covers.
   int end = 0;
   for (const std::vector<Line>* const lines : {&lines_, &sums_})
     if (!lines->empty()) end = std::max(end, lines->back().y + lines->back().height);

@@ -45,7 +45,7 @@ class RowSums {
  public:
   explicit RowSums(int pixels = 0) : of_pixel_(static_cast<size_t>(pixels)) {}
   void add(const Columns& row);
-  // Ascending by key.
+  // Returns shares in ascending order of keys.
   std::span<const Share> pixel(int x) const { return of_pixel_[static_cast<size_t>(x)]; }
 
  private:
@@ -58,7 +58,8 @@ class TimelinePicture {
  public:
   static constexpr int kLeastRunWidth = 40, kLeastRunHeight = 12;
 
-  // What the request points to must live until the picture is complete or begun again.
+  // Begins a picture. Objects that the request points to must live until the picture is complete or begun
+  // again.
   void begin(const PictureRequest& request);
   // Paints rows for about this time.
   void advance(std::chrono::milliseconds budget);
@@ -91,7 +92,7 @@ class TimelinePicture {
   std::vector<RowFrames> frames_;  // one per thread
 };
 
-// All rows of the request in one. Painted in pieces as above.
+// All rows of the request in one, painted in pieces as above.
 class Overview {
  public:
   void begin(const PictureRequest& request);

@@ -1,10 +1,10 @@
 #pragma once
 // A timeline with its ruler, labels and minimap (timeline_view_paint.cpp), and its mouse and key handling
 // (timeline_view_input.cpp). The wheel zooms at the pointer; with Ctrl it changes the height of rows, with
-// Shift it scrolls them. A horizontal wheel, or the wheel with Alt, moves in time. Dragging moves, with Shift
+// Shift it scrolls them. A horizontal wheel, or the wheel with Alt, moves in time. Dragging moves; with Shift
 // it selects a time, and on the minimap it goes there. A click selects an instant, or opens or closes a group
 // at its label. Arrows lead from where a thread submitted a task to where the device began it: those at the
-// pointer or the cursor, or all if they are few.
+// pointer or the cursor, or all if there are few.
 
 #include <QAbstractScrollArea>
 #include <QElapsedTimer>
@@ -25,7 +25,7 @@ class TimelineView : public QAbstractScrollArea {
  public:
   explicit TimelineView(QWidget* parent = nullptr);
 
-  // What is shown. Everything that it points to must outlive the view or the next Content.
+  // The shown data. Everything that it points to must outlive the view or the next Content.
   struct Content {
     const MappedTraces* traces = nullptr;
     const TraceIndex* index = nullptr;
@@ -140,7 +140,7 @@ class TimelineView : public QAbstractScrollArea {
   double top_of(size_t row) const;  // in the viewport
   int x_of(uint64_t time_ns) const;
   PictureRequest request(QSize size) const;
-  // Returns the time that a pointer at that pixel stands for.
+  // Returns the time range that a pointer at that pixel represents.
   TimeRange around(uint64_t time_ns) const;
   LaunchTable::Found arrows_at(const Cursor& cursor) const;
   void point_at(std::optional<Cursor> cursor);
@@ -148,9 +148,9 @@ class TimelineView : public QAbstractScrollArea {
   bool act(int key, Qt::KeyboardModifiers modifiers);
   bool move(int key, Qt::KeyboardModifiers modifiers);
   void move_cursor_by_rows(int rows);
-  // Moves by a part of what is shown. `selects`: selects the time in between.
+  // Moves by a part of the shown time. `selects`: selects the time in between.
   void move_cursor_in_time(int direction, bool selects);
-  // Moves to where something else begins to run in its row.
+  // Moves to where something else begins to run in the cursor's row.
   void move_cursor_to_change(int direction);
   void put_cursor_at(uint64_t time_ns);
   void make_rows_higher(double steps);

@@ -62,7 +62,7 @@ void TimelineView::make_rows_higher(double steps) {
   emit sight_changed();
 }
 
-// Undoes what changed last: the height of rows, or the time.
+// Undoes the latest change: of the height of rows, or of the time.
 bool TimelineView::undo() {
   since_step_.invalidate();
   if (heights_.empty() || heights_.back().steps < window_.steps()) return window_.undo();

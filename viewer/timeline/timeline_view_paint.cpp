@@ -186,8 +186,8 @@ void TimelineView::paint_arrows(QPainter& painter) const {
   painter.restore();
 }
 
-// From the middle of the thread's row to the near edge of the queue's, with an outline that is visible on all
-// colours.
+// Paints an arrow from the middle of the thread's row to the near edge of the queue's, with an outline that
+// is visible on all colours.
 void TimelineView::paint_arrow(QPainter& painter, const DeviceLaunch& launch, bool is_chosen) const {
   const size_t from = row_of_profile_[launch.thread], to = row_of_profile_[launch.queue];
   const QPointF begin(x_of(launch.submit_ns) + 0.5, top_of(from) + row_height() / 2);

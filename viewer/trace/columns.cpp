@@ -77,8 +77,8 @@ void Columns::add_block(const TraceIndex& index, const Block& block, uint64_t en
     index.for_each_entry(block, [&](uint32_t context, uint64_t ns) { sums_.add(key_of(context), ns); });
     return;
   }
-  // Each entry is counted up to this share of the block's time. What was counted before is subtracted, so
-  // that the pixels add up to the block.
+  // Counts each entry up to this share of the block's time, minus what was counted before, so that the pixels
+  // add up to the block.
   const auto duration = static_cast<double>(end_ns - block.begin_ns);
   const auto up_to = [](uint64_t ns, double share) {
     return static_cast<uint64_t>(static_cast<double>(ns) * share);

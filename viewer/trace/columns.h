@@ -1,6 +1,6 @@
 #pragma once
-// Computes what a row spent in each pixel's time, by frame, for painting a timeline. With an index the sums
-// are exact. It uses records where few lie in a pixel, else blocks of about a pixel; a block that spans
+// Computes the time that a row spent in each frame in each pixel, for painting a timeline. With an index the
+// sums are exact. Records are used if few lie in a pixel, else blocks of about a pixel. A block that spans
 // several pixels is divided in proportion to their time. Nothing disappears, however short.
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class Columns {
 
   void add_segment(uint64_t begin_ns, uint64_t end_ns, uint32_t key);
   void add_block(const TraceIndex& index, const Block& block, uint64_t end_ns);
-  // Returns false past the last pixel, which an index that contradicts its traces can lead to.
+  // Returns false past the last pixel, to which an index that contradicts its traces can lead.
   bool skip_to(uint64_t time_ns);
   void end_pixel();
 

@@ -55,7 +55,7 @@ class MappedTraces {
                ? recorded_context(row, record + 1)
                : own;
   }
-  // True if threads were sampled by the wall clock: where they have no context, there were no samples.
+  // True if threads were sampled by the wall clock: times without a context had no samples then.
   bool are_of_wall_clock() const { return are_of_wall_clock_; }
   // Returns the last segment of [begin, end) that begins at or before the time, or `begin` if none does.
   uint64_t segment_at(size_t row, uint64_t time_ns, uint64_t begin, uint64_t end) const;

@@ -25,9 +25,9 @@ constexpr uint64_t kBlocksPerBlock = 4;
 // Returns the number of blocks of each level of one row, from level 0 on. Empty for a row without segments.
 std::vector<uint64_t> blocks_of_levels(uint64_t segments);
 
-// As in the file. Its entries are contiguous and sorted by context. Narrow entries are u32 context and u32
-// ns. Wide ones, for blocks of 2^32 ns and more, are u32 context, u32 zero and u64 ns. The context is kNone
-// where nothing runs.
+// The layout in the file. A block's entries are contiguous and sorted by context. Narrow entries are u32
+// context and u32 ns. Wide ones, for blocks of 2^32 ns and more, are u32 context, u32 zero and u64 ns. The
+// context is kNone for time in which nothing ran.
 struct Block {
   uint64_t begin_ns;
   uint64_t entries;  // offset in the file, a multiple of 8
@@ -48,7 +48,7 @@ struct Times {
   uint64_t idle = 0;                 // time in which nothing ran
 };
 
-// What one instant belongs to.
+// The segment that contains an instant.
 struct Instant {
   uint32_t context = kNone;
   uint64_t begin_ns = 0, end_ns = 0;  // of the segment
@@ -66,7 +66,7 @@ class TraceIndex {
   const MappedTraces& traces() const { return *traces_; }
 
   // Calls visit(context, ns) with the time that the row spent in each context between two times, exact to the
-  // nanosecond. It may be called several times for a context, and with kNone where nothing ran.
+  // nanosecond. It may be called several times for a context, and with kNone for time in which nothing ran.
   template <class Visit>
   void for_each_time(size_t row, uint64_t begin_ns, uint64_t end_ns, const Visit& visit) const;
   // Adds these times to `times`.
@@ -75,7 +75,7 @@ class TraceIndex {
   // Allows all its pages to be dropped from memory.
   void forget() const { file_.forget(); }
 
-  // Visits what lies in [begin_ns, end_ns), in order. Calls visit_block(block, its end) for the largest
+  // Visits the contents of [begin_ns, end_ns), in order. Calls visit_block(block, its end) for the largest
   // blocks that lie entirely in it and for which takes(begin, end) is true. Calls visit_segment(begin, end,
   // context) for the other segments, which may begin before and end after it.
   template <class Takes, class VisitBlock, class VisitSegment>

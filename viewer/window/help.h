@@ -1,5 +1,5 @@
 #pragma once
-// All keys: those of the window's menus, and those of each page.
+// A dialog with all keys: those of the window's menus, and those of each page.
 
 #include <QDialog>
 #include <QMenuBar>

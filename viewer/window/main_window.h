@@ -40,8 +40,8 @@ class MainWindow : public QMainWindow {
   // Opens what the command line requests, without its window size. The window shows what cannot be opened or
   // selected.
   void open_as_asked(const ViewOptions& options);
-  // Opens a database, or a measurement directory, which is analyzed first and opened when that is done.
-  // Returns when the database is open or was refused. The window is painted meanwhile.
+  // Opens a database, or a measurement directory, which is analyzed first. Returns when the database is open
+  // or was refused. The window is painted meanwhile.
   void open(const std::filesystem::path& path);
   void close_document();
   // Compares with another database or measurements, as open() takes them. They are read in the background;
@@ -53,7 +53,7 @@ class MainWindow : public QMainWindow {
   void show_page(const QString& id);
   // Reloads the database, with the same page in front.
   void reload();
-  // Shows what went wrong with the document, next to it; once for each line.
+  // Shows a failure of the document next to it, once for each line.
   void tell_failure(const QString& why);
 
  protected:

@@ -1,5 +1,5 @@
 #pragma once
-// The page without an open database: how to open one, and those opened last.
+// The page without an open database. It explains how to open one, and lists those opened last.
 
 #include <QLabel>
 #include <QStringList>
@@ -15,9 +15,9 @@ class StartPage : public QWidget {
   explicit StartPage(QWidget* parent = nullptr);
 
   void show_recent(const QStringList& paths);
-  // Shows which one is being read; empty: none.
+  // Shows which database is being read; empty: none.
   void show_opening(const QString& path);
-  // Shows why the last one could not be opened; empty: nothing failed.
+  // Shows why the last database could not be opened; empty: nothing failed.
   void show_failure(const QString& why);
 
  signals:

@@ -1,6 +1,6 @@
 #pragma once
-// Shows the time that all pages show, next to the other selections in the tool bar. Visible only if it is not
-// the whole run.
+// Displays the time range that all pages show, next to the other selections in the tool bar. Visible only if
+// it is not the whole run.
 
 #include <QLabel>
 #include <QWidget>
@@ -15,7 +15,7 @@ class TimeChip : public QWidget {
  public:
   explicit TimeChip(QWidget* parent = nullptr);
 
-  // nullptr: no document is open. The chip must not outlive what it shows.
+  // nullptr: no document is open. A document must live until this object is destroyed or shows another one.
   void show_document(Document* document);
 
  private:
