@@ -1,4 +1,4 @@
-// tests/long.h: what tests skip unless they may take long.
+// What tests skip unless they may take long.
 #pragma once
 
 #include <cstddef>

@@ -94,7 +94,7 @@ uint32_t marked_line(const std::filesystem::path& source, const std::string& mar
   return 0;
 }
 
-// The compressed bytes are appended: all other offsets stay.
+// Appends the compressed bytes, so that all other offsets stay.
 void compress_by_zstd(const std::filesystem::path& from, const std::filesystem::path& to,
                       const std::vector<std::string>& prefixes) {
   std::ifstream in(from, std::ios::binary);

@@ -1,4 +1,4 @@
-// Code whose attribution is known. A test finds lines by their "at:" comments and functions by their symbols.
+// Code with known attribution. Tests find lines by their "at:" comments, and functions by their symbols.
 
 #include <cstdlib>
 

@@ -12,7 +12,7 @@ struct GoFunction {
   std::string name;
   uint32_t start = 0;  // offset of its code
   uint32_t definition_line = 0;
-  // From each offset on: the line in the file (index of GoTable::files).
+  // The line in the file (index of GoTable::files) from each offset on.
   struct Piece {
     uint32_t end, file, line;
   };

@@ -1,4 +1,4 @@
-// The runtime in measured programs is one function in their profiles.
+// The runtime in measured programs appears as one function in their profiles.
 
 #include "analysis/attribution/own_runtime.h"
 
@@ -26,7 +26,7 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
   for (const char* name : in_front) module.functions.push_back({name, 0x40, 0, 7});
   for (const char* name : own) module.functions.push_back({name, 0x80, 0, 9});
   const auto functions = static_cast<uint32_t>(module.functions.size());
-  for (uint32_t f = 0; f < functions; ++f) {  // each with something inlined
+  for (uint32_t f = 0; f < functions; ++f) {  // each with an inlined call
     module.first.push_back(static_cast<uint32_t>(module.frames.size()));
     module.frames.push_back({f, 0, 8, false});
     module.frames.push_back({functions - 1, 0, 9, true});
@@ -49,7 +49,7 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
     CHECK(prof::is_folded_function(name) == (f >= std::size(in_front)));
   }
 
-  // The allocator's own functions are next on the call path, so that no name is missing.
+  // The allocator's own functions are next on the call path, so no name is missing.
   CHECK(prof::is_allocator_front("/opt/prof/lib/libhpcrun-memory.so"));
   CHECK_FALSE(prof::is_allocator_front("/opt/prof/lib/libhpcrun.so"));
   const AttributedModule front = prof::fold_own_functions(module, "/opt/prof/lib/libhpcrun-memory.so");

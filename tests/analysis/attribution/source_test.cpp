@@ -1,4 +1,4 @@
-// Functions, lines and inlined calls from debug information, wherever that is.
+// Functions, lines and inlined calls from debug information, wherever it is stored.
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ void run(const std::string& command) {
   REQUIRE(std::system(command.c_str()) == 0);
 }
 
-// "function@line" of each frame, outermost first; "~" before the function where it is inlined.
+// Returns "function@line" of each frame, outermost first; "~" precedes an inlined function.
 std::string describe(const AttributedModule& module, size_t address) {
   std::string text;
   for (const AttributedFrame& frame : module.chain(address)) {
@@ -40,7 +40,7 @@ bool has_chain(const AttributedModule& module, const std::string& wanted) {
   return false;
 }
 
-// What the fixture's source says about fixture::work, checked on every address of its code.
+// Checks what the fixture's source defines for fixture::work, at every address of its code.
 void check_work(const fs::path& module, Extent extent, const prof::AttributionOptions& options = {}) {
   INFO(module);
   const AttributedModule result =
@@ -71,7 +71,7 @@ struct Stripped {
   fs::path debug;
 };
 
-// The fixture in `folder` without symbols and debug information, and those in a file of their own.
+// The fixture in `folder` without symbols and debug information, and a separate file with them.
 Stripped strip_into(const fs::path& folder) {
   const Stripped out{folder / "libstripped.so", folder / "libstripped.so.debug"};
   run(fmt::format("objcopy --only-keep-debug {} {}", kPlain.string(), out.debug.string()));

@@ -92,7 +92,7 @@ TEST_CASE("linkage stubs are named after what they call") {
     const std::vector<Extent> sections = section_extents(module, ".plt");
     REQUIRE_FALSE(sections.empty());
     for (const Extent& section : sections) {
-      if (section.end - section.start < 32) continue;  // .plt.got: only what the start files bring
+      if (section.end - section.start < 32) continue;  // .plt.got: contains only code of the start files
       CHECK(names(attribute(module, section)).count("strtoul@plt") == 1);
     }
   }
@@ -165,7 +165,7 @@ TEST_CASE("a missing or foreign file gives no names and one warning") {
 TEST_CASE("a file that cannot be opened is not called missing") {
   const ScratchDirectory scratch;
   const fs::path loop = scratch.path() / "loop";
-  fs::create_symlink(loop, loop);  // also root cannot open it
+  fs::create_symlink(loop, loop);  // root cannot open it either
   const AttributedModule result = prof::attribute_module({loop.string(), {}}, std::vector<uint64_t>{0x10});
   REQUIRE(result.warnings.size() == 1);
   CHECK(result.warnings[0] ==
@@ -192,7 +192,7 @@ TEST_CASE("a module without build-id that is newer than the run may be another")
                                       ": was modified after the run began and has no build-id; if "
                                       "it was rebuilt, names and lines are wrong");
   }
-  // With a build-id its time says nothing.
+  // If the file has a build id, its time is irrelevant.
   CHECK(
       prof::attribute_module({kWithSymbols.string(), build_id(kWithSymbols), 1}, addresses).warnings.empty());
 }
@@ -224,7 +224,7 @@ TEST_CASE("a module without build-id that is another file is not taken for the m
   CHECK(other.warnings[0].find("is another file than was measured (other size, no build-id)") !=
         std::string::npos);
 
-  // The build-id tells more than numbers that each host has for itself.
+  // The build id takes precedence over numbers that differ between hosts.
   CHECK(attributed({1, 2, 3}, build_id(kWithSymbols)).warnings.empty());
 }
 

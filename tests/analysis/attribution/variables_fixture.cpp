@@ -1,4 +1,4 @@
-// Variables of many kinds, each of which says where it is.
+// Variables of many kinds, each with a record of its address.
 
 #include "tests/analysis/attribution/variables_fixture.h"
 
@@ -43,7 +43,7 @@ std::pair<uint64_t, uint64_t> pair;
 }
 }  // namespace net
 
-// Offsets and bounds of all widths in which debug information has them.
+// Offsets and bounds of all widths that debug information uses.
 struct Wide {
   uint64_t first[20];
   uint32_t after_160;

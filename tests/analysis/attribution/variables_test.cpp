@@ -1,5 +1,4 @@
-// Addresses of data to variables, fields and elements: against what the compiler of the fixture says of
-// itself.
+// Data addresses resolve to variables, fields and elements, as the fixture's compiler computed them.
 
 #include "analysis/attribution/variables.h"
 
@@ -122,7 +121,7 @@ TEST_CASE("a line of an array is told field by field, without its padding") {
   };
   CHECK(paths == expected);
   CHECK(parts.front().line > 0);
-  // The byte behind `state` is padding.
+  // The byte after `state` is padding.
   CHECK(opened.variables->parts(stats, 13, 14).empty());
 }
 

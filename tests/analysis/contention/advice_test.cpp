@@ -1,4 +1,4 @@
-// Findings to changes of the source.
+// Findings become changes of the source.
 
 #include "analysis/contention/advice.h"
 

@@ -1,4 +1,4 @@
-// Accesses to findings: the cases of SHERIFF's table 1 and what else a program may do to its lines.
+// Accesses become findings: the cases of SHERIFF's table 1, and other uses of cache lines.
 
 #include "analysis/contention/contended_data.h"
 
@@ -20,7 +20,7 @@ struct Recording {
   std::vector<ContentionAccess> accesses;
   std::vector<DataObject> objects;
 
-  // A thread at an address from begin to end, seen every 4 ms.
+  // Adds samples of a thread at an address from begin to end, one every 4 ms.
   void use(uint32_t thread, uint64_t address, uint16_t bytes, AccessKind kind, uint64_t begin_ms,
            uint64_t end_ms, uint32_t object = kNoObject, uint32_t context = 0) {
     for (uint64_t ms = begin_ms; ms < end_ms; ms += 4) {
@@ -136,7 +136,7 @@ TEST_CASE("an object at the place of another one is another one") {
   run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 50, first);
   run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 52, 99, second);
   CHECK(run.found().empty());
-  // Were it one object, the two would meet at about 50 ms.
+  // If it were one object, both threads would contend at about 50 ms.
   run.objects[first].died_ns = UINT64_MAX;
   for (ContentionAccess& access : run.accesses) access.object = first;
   run.use(1, kBase, 8, AccessKind::ReadWrite, 52, 99, first);
@@ -205,7 +205,7 @@ TEST_CASE("threads are busy with data from sample to sample, if these are close"
   Recording recording;
   const uint32_t pair = recording.object(kBase, 64, 1);
   recording.use(0, kBase, 8, AccessKind::ReadWrite, 1000, 1100, pair);
-  // Every fifth sample finds the other one there; it was elsewhere for a while.
+  // In every fifth sample the other thread is there; it was elsewhere for a while.
   for (const uint64_t begin_ms : {1000, 3000})
     for (uint64_t ms = begin_ms; ms < begin_ms + 100; ms += 20)
       recording.use(1, kBase + 8, 8, AccessKind::ReadWrite, ms, ms + 4, pair);
@@ -242,7 +242,7 @@ TEST_CASE("a byte that one thread writes and another uses is not called false sh
 }
 
 TEST_CASE("bytes that a thread touches without samples do not make sharing mixed") {
-  // As the thread does that allocates and frees the object.
+  // The thread that allocates and frees the object behaves like this.
   Recording run;
   const uint32_t object = run.object(kBase, 64, 1);
   run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 2000, object);
@@ -264,7 +264,7 @@ TEST_CASE("memory without a recorded allocation does not make sharing of known o
     run.accesses.clear();
     run.use(1, kBase, 8, AccessKind::ReadWrite, 0, 2000, of);
     run.use(2, kBase + 8, 8, AccessKind::ReadWrite, 0, 2000, of);
-    // Objects at the same address, one after the other, look like one.
+    // Objects at the same address, one after the other, look like a single one.
     run.use(1, kBase + 24, 8, AccessKind::ReadWrite, 0, 80);
     run.use(2, kBase + 24, 8, AccessKind::ReadWrite, 0, 80);
     const auto found = run.found();

@@ -1,4 +1,4 @@
-// Layouts with other alignments: against what the compiler makes of the same types with them.
+// Layouts with other alignments equal those that the compiler makes of the same types.
 
 #include "analysis/contention/layout.h"
 
@@ -44,7 +44,8 @@ class Fixture {
   std::unique_ptr<Variables> variables_;
 };
 
-// The first type of the name, and of its members the one of the name: what carries the alignment.
+// Returns a change of the first type with the name, and of its member with the name: the one that has the
+// alignment.
 AlignmentChange change_of(const TypeTree& tree, const std::string& type, const std::string& member) {
   for (size_t i = 0; i < tree.types.size(); ++i) {
     if (tree.types[i].name != type) continue;
@@ -55,7 +56,7 @@ AlignmentChange change_of(const TypeTree& tree, const std::string& type, const s
   throw std::logic_error(type + " " + member);
 }
 
-// Sizes, and where each member is, down to the innermost.
+// Compares sizes, and the offset of each member, down to the innermost.
 void agree(const TypeTree& before, const Layout& layout, size_t b, const TypeTree& after, size_t a) {
   const DataType& was = before.types[b];
   const DataType& is = after.types[a];
@@ -141,7 +142,8 @@ TEST_CASE("what follows no known rules is not laid out anew") {
   const TypeTree packed = plain.tree("packed");
   CHECK_FALSE(Layout(packed).follows_rules(0));
   CHECK_FALSE(Layout(packed, {change_of(packed, "struct Packed", "count")}).is_known());
-  // After `value` of Base there is a byte of Derived, which a larger Base may have in its padding or not.
+  // `value` of Base is followed by a byte of Derived, which may or may not lie in the padding of a larger
+  // Base.
   const TypeTree derived = plain.tree("derived");
   CHECK_FALSE(Layout(derived, {change_of(derived, "class Base", "padded")}).is_known());
 }

@@ -1,5 +1,5 @@
-// Types of many kinds, as they are and with the alignments that LINE marks: what the compiler makes of these
-// is what the model must make of them.
+// Types of many kinds, plain and with the alignments that LINE marks. The compiler's layouts of these are the
+// model's expected results.
 
 #include <array>
 #include <atomic>
@@ -104,7 +104,7 @@ struct AlignedBefore {
   LINE char last;
 };
 
-// A typedef may ask for an alignment of its own.
+// A typedef may have an alignment of its own.
 typedef uint32_t aligned_word __attribute__((aligned(16)));
 struct AlignedWords {
   char head;

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kPacedLine = 0x1000;
 constexpr uint64_t kPeriodNs = 4'000'000;
 
-// A number that grows by so much in each nanosecond, give or take a part of that.
+// Adds a number that grows by a given amount in each nanosecond, with some relative noise.
 void add_counter(Paces& paces, uint32_t thread, uint16_t value, double alone, double together, size_t times,
                  double noise = 0.02) {
   std::mt19937 random(value);
@@ -41,7 +41,7 @@ TEST_CASE("a counter may count down, and one that others do not slow costs nothi
   CHECK(paces.cost(1, {kPacedLine})->value == Approx(0.5).margin(0.03));
   add_counter(paces, 2, 3, 1.0, 1.0, 5);
   CHECK(paces.cost(2, {kPacedLine})->value == Approx(0).margin(0.03));
-  add_counter(paces, 3, 3, 1.0, 1.5, 5);  // no cost is negative
+  add_counter(paces, 3, 3, 1.0, 1.5, 5);  // costs are never negative
   CHECK(paces.cost(3, {kPacedLine})->value == 0);
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("few numbers, and loops that begin anew all the time, say nothing") {
     for (const bool is_alone : {true, false})
       paces.add(2, {kPacedLine, 0, i % 2 ? 900 : -400, kPeriodNs, is_alone});
   CHECK_FALSE(paces.cost(2, {kPacedLine}).has_value());
-  paces.add(3, {kPacedLine, 0, 5, 0, true});  // no time went by
+  paces.add(3, {kPacedLine, 0, 5, 0, true});  // no time passed
   CHECK_FALSE(paces.cost(3, {kPacedLine}).has_value());
 }
 
@@ -83,15 +83,15 @@ TEST_CASE("a cost has an interval") {
   CHECK(steady.low < 0.71);
   CHECK(steady.low > 0.6);
   CHECK(steady.high == Approx(0.82).margin(0.03));
-  // Of few windows the next one may lie far outside.
+  // If there are few windows, the next one may differ widely.
   Paces short_run;
   add_counter(short_run, 1, 0, 1.0, 0.24, 4);
   const PaceCost of_few = short_run.cost(1, {kPacedLine}).value();
   CHECK(of_few.high > 0.8);
   CHECK(of_few.low < 0.55);
 
-  // On a busy machine the others did not run most of the time: what they cost when they do is not known to a
-  // percent, and the value alone would say that there is next to nothing to be saved.
+  // On a busy machine the other threads did not run most of the time. Their cost while they run is not known
+  // to a percent, and the value alone would suggest that almost nothing can be saved.
   add_counter(paces, 2, 0, 1.0, 1.0, 12);
   for (int i = 0; i < 4; ++i) paces.add(2, {kPacedLine, 0, kPeriodNs / 5, kPeriodNs, false});
   const PaceCost rare = paces.cost(2, {kPacedLine}).value();
@@ -104,6 +104,6 @@ TEST_CASE("a cost has an interval") {
 TEST_CASE("a saving of less than half the time at the lines is not reported") {
   CHECK(agrees_with_samples({.value = 4.0, .low = 3.5, .high = 4.1}, 4.8));
   CHECK(agrees_with_samples({.value = 0.1, .low = 0, .high = 4.1}, 4.8));
-  // As on a busy machine, where two threads of one loop had the processor one after the other.
+  // This happens on a busy machine, on which two threads of one loop had the processor alternately.
   CHECK_FALSE(agrees_with_samples({.value = 0.1, .low = 0, .high = 0.3}, 4.8));
 }

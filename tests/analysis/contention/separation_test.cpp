@@ -1,4 +1,4 @@
-// Which alignments part what threads use, and that they do.
+// Which alignments separate the data of threads, and that they do.
 
 #include "analysis/contention/separation.h"
 
@@ -15,7 +15,7 @@ using Obstacle = Separation::Obstacle;
 
 namespace {
 
-// Types to put together; the one that is made last is the whole.
+// Types for composing a test; the last one is the whole.
 class Types {
  public:
   size_t number(uint64_t bytes) {
@@ -62,7 +62,7 @@ class Types {
 
   DataType& at(size_t type) { return tree_.types[type]; }
 
-  // With the type as the first one, as trees have it.
+  // Returns a tree whose first type is the whole.
   TypeTree whole(size_t root) const {
     TypeTree tree = tree_;
     std::swap(tree.types[0], tree.types[root]);
@@ -94,7 +94,8 @@ ContentionSide use(uint32_t thread, uint64_t offset, uint16_t bytes, AccessKind 
   return side;
 }
 
-// Whether two threads have bytes on one line with the changes, of an object that begins a line by them.
+// True if two threads have bytes on one line after the changes, in an object that starts at a line because of
+// them.
 bool meet(const Separation& separation, const TypedObjects& objects, const ContentionSide& a,
           const ContentionSide& b) {
   const Layout layout = separation.layout_of(0, objects.at(0));
@@ -279,7 +280,7 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
           "Each thread uses elements of sums in a row: begin each thread's at a multiple of 16 elements, and "
           "put "
           "alignas(64) before the array.");
-    // By turns they are no blocks.
+    // Used alternately they are not blocks.
     CHECK(separate({use(1, 4, 4), use(1, 12, 4), use(2, 8, 4)}, objects).changes.size() == 1);
   }
   SECTION("a layout that is not known") {

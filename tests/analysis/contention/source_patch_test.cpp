@@ -1,4 +1,4 @@
-// Alignments are put where the debug information says, if the line looks like it.
+// Alignments are inserted at the position from the debug information, if the line matches.
 
 #include "analysis/contention/source_patch.h"
 
@@ -20,7 +20,7 @@ Change change(ChangedPart what, uint64_t line, const std::string& name, const st
   return made;
 }
 
-// The lines of the diff that were added, without their mark.
+// Returns the added lines of the diff, without their mark.
 std::string added(const std::string& source, const Change& one) {
   SourcePatch patch(source);
   const std::string why = patch.make(one);

@@ -1,4 +1,4 @@
-// Writes that were counted, line by line, to findings.
+// Counted writes become findings, line by line.
 
 #include "analysis/contention/written_data.h"
 

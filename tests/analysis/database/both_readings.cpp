@@ -11,9 +11,9 @@
 namespace prof::test {
 namespace {
 
-constexpr size_t kMostMetrics = 8;  // are read one by one; a damaged file can name thousands
+constexpr size_t kMostMetrics = 8;  // that are read one by one; a damaged file can name thousands
 
-// Everything that there is to ask for.
+// Everything that can be requested.
 struct Asked {
   Database database;
   std::vector<std::vector<Cost>> costs;

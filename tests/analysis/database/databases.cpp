@@ -192,7 +192,7 @@ class RandomDatabase {
     for (uint32_t c = 0; c < size_.contexts; ++c) {
       for (uint32_t m = 0; m < size_.metrics; ++m) {
         if (below(3) != 0) continue;
-        // At times only the inclusive cost is there, as for most contexts of a real run.
+        // Sometimes there is only the inclusive cost, as for most contexts of a real run.
         result.values.push_back({c, m, {below(2) ? value() : 0, value() + 1e-9, below(2) ? value() : 0}});
       }
     }

@@ -1,4 +1,4 @@
-// dump_database DIR: everything that our reader finds in a database, as JSON for comparison with other
+// dump_database DIR: prints everything that our reader finds in a database as JSON, for comparison with other
 // readers.
 
 #include <cstdio>

@@ -78,9 +78,9 @@ TEST_CASE("A database is not written over files of others") {
   const TemporaryDirectory directory;
   const auto target = directory.path() / "target";
   std::filesystem::create_directories(target);
-  write_database(known_database(), target);  // an empty directory will do
+  write_database(known_database(), target);  // an empty directory is accepted
   std::filesystem::remove(target / "meta.db");
-  write_database(known_database(), target);  // as will a database that was left half replaced
+  write_database(known_database(), target);  // and so is a database that was left half replaced
   write_bytes(target / "meta.db", "mine");
   write_bytes(target / "profile.db", "mine");
   const Failure failure = failure_of([&] { write_database(known_database(), target); });

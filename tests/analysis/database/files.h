@@ -6,7 +6,7 @@
 
 namespace prof::test {
 
-// A directory that is removed with all its contents at the end of its life.
+// A directory that is removed with all its contents when the object is destroyed.
 class TemporaryDirectory {
  public:
   TemporaryDirectory();

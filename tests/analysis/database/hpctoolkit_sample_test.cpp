@@ -1,4 +1,4 @@
-// A database that HPCToolkit itself wrote. It lies outside of the project; where it is not, the test says so.
+// A database that HPCToolkit wrote. It is not part of the project. If it is missing, the test reports that.
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -22,7 +22,7 @@ bool sample_is_there() {
   return false;
 }
 
-// Contexts below an entry point, itself included.
+// Returns the number of contexts below an entry point, including itself.
 size_t subtree_size(const Database& database, uint32_t entry) {
   std::vector<bool> inside(database.contexts.size());
   size_t count = 0;

@@ -1,5 +1,5 @@
-// Damaged databases: every mutation gives a DatabaseError or a database that keeps the rules, and never a
-// crash.
+// Damaged databases: every mutation results in a DatabaseError or in a database that obeys the rules, and
+// never in a crash.
 
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -55,7 +55,7 @@ class Mutator {
     }
   }
 
-  // Values at which arithmetic on offsets and counts goes wrong.
+  // Returns values at which arithmetic with offsets and counts fails.
   uint64_t interesting(const std::string& bytes) {
     const uint64_t values[] = {0,
                                1,
@@ -97,7 +97,7 @@ Outcomes read_mutations(const Database& database, uint32_t seed, int count) {
   Mutator mutator(seed);
   Outcomes outcomes;
   for (int i = 0; i < count; ++i) {
-    // meta.db and profile.db have most of the structure.
+    // meta.db and profile.db contain most of the structure.
     const std::string name = names[std::min<size_t>(mutator.below(16) / 4, 3) + (mutator.below(32) == 0)];
     std::string bytes = originals[name];
     mutator.mutate(bytes);

@@ -1,5 +1,5 @@
-// A file that processes write together, which are threads here: each has a team of its own in the same
-// folder.
+// A file that several processes write together. Here they are threads, each with a team of its own in the
+// same folder.
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 const format::FileKind& kKind = format::kProfile;
 
-// Of some length, none too; each of its own letters.
+// Returns text of some length, which may be 0; each piece has its own letter.
 std::string text_of(size_t piece) {
   return std::string(piece * 7 % 11 * 100, static_cast<char>('a' + piece % 26));
 }
@@ -34,7 +34,7 @@ std::string expected(size_t pieces) {
   return all;
 }
 
-// What each process does in a team of so many. How many of them failed.
+// Runs the function as each process of a team of that size. Returns how many of them failed.
 int in_processes(const fs::path& folder, int size, const std::function<void(Team&)>& run) {
   std::atomic<int> failures{0};
   std::vector<std::jthread> processes;
@@ -122,7 +122,7 @@ TEST_CASE("a process that is ahead waits before it has too much in memory") {
     }
     file.close();
   });
-  // 700, 1,000 and so on bytes: the second one is too much.
+  // 700, 1,000 and so on bytes: the second piece exceeds the limit.
   CHECK(put_meanwhile == 1);
   CHECK(test::read_bytes(directory.path() / kKind.name) == expected(20));
 }

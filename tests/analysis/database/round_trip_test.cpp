@@ -131,7 +131,7 @@ TEST_CASE("Writing removes what a writer that was killed left, and nothing else"
   };
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
-  REQUIRE(::waitpid(child, nullptr, 0) == child);  // so nobody has this number now
+  REQUIRE(::waitpid(child, nullptr, 0) == child);  // so no process has this number now
   const std::vector<std::filesystem::path> stay = {sibling("database", ::getppid()), sibling("other", child),
                                                    directory.path() / ".database.writing-another-1x"};
   for (const auto& path : stay) std::filesystem::create_directory(path);

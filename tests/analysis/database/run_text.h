@@ -1,5 +1,5 @@
 #pragma once
-// The run of a database as JSON, for tests that write it by hand or change a part of it.
+// The run of a database as JSON, for tests that write or change it.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,7 +13,7 @@ inline nlohmann::json run_of(const Database& database) {
   return database.run ? run_as_json(*database.run) : nlohmann::json();
 }
 
-// What leads nowhere in the database as it is now is left out.
+// References to something that the database does not contain now are dropped.
 inline void set_run(Database& database, const nlohmann::json& run) {
   database.run = run_in(run, {database.contexts.size(), database.profiles.size()});
 }

@@ -1,4 +1,4 @@
-// The size of a long run on many cores, for timing by hand: `test_database [.scale]`.
+// A database with the size of a long run on many cores, for timing by hand: `test_database [.scale]`.
 
 #include <catch2/catch.hpp>
 #include <chrono>

@@ -15,7 +15,7 @@ TEST_CASE("Values that are asked for are those that are read at once") {
   write_database(known_database(), folder.path() / "known");
   CHECK(difference_of_readings(folder.path() / "known") == "");
   for (uint32_t seed = 1; seed <= 4; ++seed) {
-    // More contexts than are read at a time.
+    // More contexts than are read at once.
     write_database(random_database(seed, {.contexts = 2000, .profiles = 5, .metrics = 4, .records = 10}),
                    folder.path() / "random");
     CAPTURE(seed);
@@ -43,7 +43,7 @@ TEST_CASE("A damaged value is refused when it is asked for") {
   write_database(random_database(3, {.contexts = 100, .profiles = 2, .metrics = 2, .records = 10}),
                  directory);
   const std::string whole = read_bytes(directory / "profile.db");
-  // The values of the first profile begin behind the header.
+  // The values of the first profile begin after the header.
   std::string bytes = whole;
   for (size_t i = 0; i < 8; ++i) bytes[0x30 + 2 + i] = static_cast<char>(0xff);
   write_bytes(directory / "profile.db", bytes);

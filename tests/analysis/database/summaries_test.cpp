@@ -64,7 +64,7 @@ TEST_CASE("A loop's lexical cost leaves out the loops inside it") {
   LexAware lex_aware(database);
   for (const Profile& profile : database.profiles)
     lex_aware.add(profile.values, lex_aware.of(profile.values));
-  // The loop at line 33 holds line 34 (1 s of its own) and the loop at line 35 (2 s).
+  // The loop at line 33 contains line 34 (1 s of its own) and the loop at line 35 (2 s).
   CHECK(lex_aware.sum(0, 4, database.summary(0, 4)) == 1);
   CHECK(lex_aware.sum(0, 8, database.summary(0, 8)) == 2);
   CHECK(lex_aware.sum(1, 4, database.summary(1, 4)) == 0.25);

@@ -1,4 +1,4 @@
-// Code of which it is known what it is made of. A test finds lines by their "at:" comments.
+// Code with known instructions. Tests find lines by their "at:" comments.
 
 volatile unsigned long input = 1000;
 

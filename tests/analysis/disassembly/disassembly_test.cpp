@@ -1,4 +1,4 @@
-// The instructions of functions with their costs and lines, and why there are none.
+// The instructions of functions with their costs and lines, and the reasons if there are none.
 
 #include "analysis/disassembly/disassembly.h"
 
@@ -31,7 +31,7 @@ void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// Of a database without a measurement.
+// Disassembles code in a database without a measurement.
 Disassembly code_in(const LoadModule& module, uint64_t offset) {
   const TemporaryDirectory directory;
   Database database;
@@ -51,7 +51,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// A run whose samples are at places of the attribution fixture, or of its stripped copy.
+// A run with samples in the attribution fixture, or in its stripped copy.
 struct Run {
   explicit Run(const fs::path& module) {
     const FixturePlaces places = fixture_places();

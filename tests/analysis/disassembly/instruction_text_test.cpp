@@ -1,4 +1,4 @@
-// What is shown of instructions is what objdump prints of the same code.
+// Instructions are shown as objdump prints them.
 
 #include "analysis/disassembly/instruction_text.h"
 
@@ -36,7 +36,7 @@ std::string output_of(const std::string& command) {
   return all;
 }
 
-// "  1139:	48 89 e5             	mov    %rsp,%rbp"; instructions may go on in a second line of bytes.
+// Parses " 1139: 48 89 e5 mov %rsp,%rbp"; an instruction may continue in a second line of bytes.
 std::vector<Line> by_objdump(const std::string& file, CodeRange range, Syntax syntax) {
   std::istringstream lines(output_of(fmt::format(
       "objdump -d -z --insn-width=16 -M {} --start-address={:#x} --stop-address={:#x} '{}' 2>/dev/null",
@@ -56,8 +56,7 @@ std::string bytes_in_words(const std::vector<uint8_t>& code, const DecodedInstru
   return words;
 }
 
-// The registers and the numbers that an instruction names: what both write the same, whatever their habits
-// are.
+// Returns the registers and numbers of an instruction, which both write alike in spite of different styles.
 std::multiset<std::string> parts_of(std::string text) {
   text = text.substr(0, text.find_first_of("<#"));
   const size_t operands = text.find_first_of(" \t");
@@ -75,7 +74,7 @@ std::multiset<std::string> parts_of(std::string text) {
   return parts;
 }
 
-// "callq" and "call", "retq" and "ret": both are in use.
+// Returns "callq" or "call", "retq" or "ret": both forms are in use.
 std::string mnemonic_of(const std::string& text) {
   return text.substr(0, text.find_first_of(" \t"));
 }
@@ -136,7 +135,7 @@ TEST_CASE("Bytes that are no instruction are stepped over") {
   CHECK(decoded[0].text == "(bad)");
   CHECK(decoded[1].address == 0x1001);
   CHECK(decoded[1].text == "nop");
-  CHECK(decoded[2].text == "(bad)");  // is cut off
+  CHECK(decoded[2].text == "(bad)");  // is truncated
 }
 
 TEST_CASE("Jumps and calls have targets, with names where those are known") {

@@ -28,13 +28,13 @@ struct Outcome {
   std::string errors;
 };
 
-// Runs the function in a process of its own, whose standard error is kept.
+// Runs the function in a process of its own, and captures its standard error.
 template <typename Function>
 Outcome in_child(const fs::path& folder, Function function) {
   const fs::path errors = folder / "errors";
   const pid_t child = ::fork();
   if (child == 0) {
-    std::signal(SIGBUS, SIG_DFL);  // not the handler of the test framework
+    std::signal(SIGBUS, SIG_DFL);  // instead of the test framework's handler
     ::dup2(::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
     survive_cut_files();
     ::_exit(function());

@@ -30,7 +30,7 @@ mode_t mode_of(const fs::path& path) {
   return status.st_mode & 07777;
 }
 
-// What a test gives to others, it takes back.
+// Sets the umask, and restores it.
 class Umask {
  public:
   explicit Umask(mode_t mask) : before_(::umask(mask)) {}
@@ -46,7 +46,7 @@ class Shared {
   ~Shared() { set_shared_with(SharedWith::Nobody); }
 };
 
-// A victim's file, and a folder in which links to it lie.
+// A victim's file, and a folder with links to it.
 struct Planted {
   test::TemporaryDirectory directory;
   fs::path victim = directory.path() / "victim";
@@ -74,7 +74,7 @@ TEST_CASE("a file replaces a link of its name and leaves alone what that led to"
   CHECK(contents(planted.victim) == "precious");
   CHECK(fs::is_regular_file(fs::symlink_status(planted.folder / "run.json")));
   CHECK(contents(planted.folder / "run.json") == "{}");
-  CHECK(Folder(planted.folder).names().size() == 2);  // no temporary file is left
+  CHECK(Folder(planted.folder).names().size() == 2);  // no temporary file is left over
 }
 
 TEST_CASE("a link, a pipe and a file with a second name are not opened") {
@@ -148,7 +148,7 @@ TEST_CASE("root writes neither to another user's folder nor through a link of hi
   CHECK_THROWS_WITH(Folder{theirs}, Contains("belongs to") && Contains("choose another directory with -o"));
   CHECK(fs::is_empty(theirs));
   CHECK_THROWS_AS(Folder::make(theirs), WriteError);
-  CHECK(Folder::make(theirs / "new").is_new());  // which nobody else can write to
+  CHECK(Folder::make(theirs / "new").is_new());  // which no other user can write to
   fs::create_symlink(planted.folder, theirs / "link");
   REQUIRE(::lchown((theirs / "link").c_str(), kNobody, kNobody) == 0);
   CHECK_THROWS_WITH(Folder{theirs / "link"}, Contains("the link link in this path belongs to another user"));

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uid_t kOtherUser = 65533;  // whoever runs the test
+constexpr uid_t kOtherUser = 65533;  // differs from the user that runs the test
 constexpr uint64_t kMost = 1000;
 
 struct Sources {
@@ -55,7 +55,7 @@ TEST_CASE("what the measured user may not read is not read for him") {
   CHECK_FALSE(read_measured_file(secret, {::geteuid(), kOtherUser}, kMost));
   fs::create_symlink(secret, sources.directory.path() / "link.c");
   CHECK_FALSE(read_measured_file(sources.directory.path() / "link.c", {kOtherUser}, kMost));
-  // In a directory that is closed to him.
+  // In a directory that this user may not enter.
   const fs::path hidden = sources.add("hidden.c", 0644);
   fs::permissions(sources.directory.path(), fs::perms(0700));
   CHECK_FALSE(read_measured_file(hidden, {kOtherUser}, kMost));

@@ -81,7 +81,7 @@ TEST_CASE("stacks with two numbers each are those of two runs, before and after"
   CHECK(import.database.metrics[1].name == "samples before");
   CHECK(points(import.database) == Points{{"main thread/a/b", 2}, {"main thread/a/c", 3}});
   CHECK(points(import.database, 0, 1) == Points{{"main thread/a", 4}, {"main thread/a/b", 1}});
-  // One stack with a single number: the others end in frames with a number in their name.
+  // One stack with a single number. The other stacks end in frames whose names contain a number.
   CHECK(points(import_text("a;step 1 2\na;c 3\n").database) ==
         Points{{"main thread/a/c", 3}, {"main thread/a/step 1", 2}});
 }

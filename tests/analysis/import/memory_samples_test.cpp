@@ -1,5 +1,5 @@
-// Recordings of memory accesses to contended data: what processors tell, told byte by byte, of variables and
-// instructions of this very program.
+// Recordings of memory accesses to contended data. What processors report, given byte by byte, for variables
+// and instructions of this test program.
 
 #include <elf.h>
 #include <link.h>
@@ -18,7 +18,7 @@
 using namespace prof;
 using namespace prof::test;
 
-// Instructions to sample, and data to find them at.
+// Instructions to sample, and data for them.
 extern "C" {
 extern const char sampled_load4, sampled_store8, sampled_increment8, sampled_add_registers;
 struct alignas(64) SampledCounters {
@@ -57,7 +57,7 @@ uint64_t at(const void* place) {
   return reinterpret_cast<uint64_t>(place);
 }
 
-// Where a thread is seen again and again.
+// An access that a thread is sampled at repeatedly.
 struct Seen {
   int32_t tid;
   const void* instruction;
@@ -245,7 +245,7 @@ TEST_CASE("of an instruction that is not at hand, or not exactly known, only the
   const auto found = summary_of(import).contention;
   REQUIRE(found.size() == 1);
   CHECK(found[0].sides[0].bytes == 1);
-  CHECK(found[0].sharing == hpcrun::Sharing::False);  // by what is known
+  CHECK(found[0].sharing == hpcrun::Sharing::False);  // from the known data
   CHECK(warns(import, "of 100 of 100 memory accesses only the first byte is known"));
 }
 

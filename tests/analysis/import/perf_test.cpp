@@ -17,7 +17,7 @@ namespace {
 
 using Points = std::map<std::string, double>;
 
-// In nanoseconds, whole.
+// Returns whole nanoseconds.
 Points nanoseconds(const Database& database, size_t profile) {
   Points found = points(database, profile, 0);
   for (auto& [path, value] : found) value = std::round(value * 1e9);
@@ -77,7 +77,7 @@ TEST_CASE("compressed records are read as others are, wherever they were divided
 TEST_CASE("records are taken in the order of their times") {
   PerfWriter writer;
   writer.event("cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
-  // As one processor's buffer comes before another's.
+  // Records in the order in which one processor's buffer precedes another's.
   writer.sample({.ip = 0x400010, .time = 2000, .period = 5, .chain = {}});
   writer.map(100, 0x400000, 0x1000, 0, "/opt/late", 1000);
   CHECK(points(import_text(writer.file()).database).begin()->first == "main thread/[late]");
@@ -135,7 +135,7 @@ TEST_CASE("samples whose events say otherwise where their times are leave the tr
   writer.sample({.ip = 500, .time = 10, .event = 1});
   writer.sample({.ip = 400, .time = 20, .event = 1});
   std::string file = writer.file();
-  // By its description samples of the second event have their time where the address of their code is.
+  // With this description, samples of the second event have their time at the position of the code address.
   const size_t header = sizeof(perf::FileHeader) + 2 * sizeof(uint64_t);
   const size_t type =
       header + sizeof(perf_event_attr) + sizeof(perf::Section) + offsetof(perf_event_attr, sample_type);

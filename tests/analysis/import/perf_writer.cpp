@@ -125,7 +125,7 @@ std::string PerfWriter::file(bool compressed) const {
     if (ZSTD_isError(bytes)) throw std::runtime_error("zstd");
     packed.resize(bytes);
     data.clear();
-    constexpr size_t kPiece = 300;  // so that records are divided
+    constexpr size_t kPiece = 300;  // so that records are split
     for (size_t at = 0; at < packed.size(); at += kPiece)
       data += with_header(perf::kCompressed, 0, packed.substr(at, kPiece));
   }

@@ -13,7 +13,7 @@ namespace {
 namespace pb = perftools::profiles;
 using Points = std::map<std::string, double>;
 
-// A profile that is being written, with its table of texts.
+// A profile under construction, with its string table.
 class Writer {
  public:
   Writer() { text(""); }

@@ -1,4 +1,4 @@
-// Files that other profilers wrote, as they are. data/README.md says how they were made.
+// Unmodified files that other profilers wrote. data/README.md describes how they were made.
 
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 Import import_recorded(const char* name) {
   ImportOptions options;
-  options.open_modules = false;  // what they name may be anything here
+  options.open_modules = false;  // the modules that they name may be anything here
   return import_file(std::filesystem::path(IMPORT_DATA) / name, options);
 }
 

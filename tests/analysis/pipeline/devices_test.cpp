@@ -98,7 +98,7 @@ TEST_CASE("each task says which thread submitted it and when") {
   CHECK(analysis.database.task_names.at(launches[1].task) == "KernelN");
   CHECK(launches[1].queue == 1);
   CHECK(launches[1].thread == 0);
-  // Times are in quanta.
+  // Times are rounded to quanta.
   CHECK(launches[1].submit_ns <= at(9));
   CHECK(launches[1].submit_ns + hpcrun::kTraceQuantumNs > at(9));
   CHECK(launches[1].start_ns + hpcrun::kTraceQuantumNs > at(10));
@@ -198,7 +198,7 @@ TEST_CASE("a database with a device reads as it was written") {
   CHECK(read.wait_names == analysis.database.wait_names);
   CHECK(whole(read.device_waits) == whole(analysis.database.device_waits));
   CHECK(whole(read.device_waits).size() == 2 * kSteps);
-  // Without run.json the identifiers in profile.db still tell a queue from a thread.
+  // Without run.json the identifiers in profile.db still distinguish queues from threads.
   std::filesystem::remove(directory / "database" / "run.json");
   const Database bare = read_database(directory / "database");
   CHECK(bare.profiles[1].id.device == 0);

@@ -1,6 +1,5 @@
-// From the rings of memory-sampling hardware to what a report says: two threads use words side by side, as
-// Intel's PEBS and AMD's IBS would record it. The program is this one, whose code and variable the records
-// name.
+// From the rings of memory-sampling hardware to the report: two threads use adjacent words, as Intel's PEBS
+// and AMD's IBS would record it. The program is this test, whose code and variable the records name.
 
 #include <link.h>
 #include <linux/perf_event.h>
@@ -52,7 +51,7 @@ size_t read_own(const void*, uint64_t address, void* to, size_t bytes) noexcept 
 }
 constexpr MemoryReader kOwn{read_own, nullptr};
 
-// The first instruction from there on that writes to memory.
+// Returns the first instruction from there on that writes memory.
 uint64_t first_store(uint64_t at) {
   for (int i = 0; i < 16; ++i) {
     uint8_t bytes[kMostInstructionBytes];
@@ -77,7 +76,7 @@ uint64_t own_load_bias() {
   return bias;
 }
 
-// One run: a measurement, and the threads that write to it what the watch finds.
+// One run: a measurement, and the threads that write the results of the watch to it.
 class HardwareRun {
  public:
   HardwareRun(const std::filesystem::path& file, ContentionSource source) : recorder_(file) {
@@ -96,7 +95,7 @@ class HardwareRun {
     REQUIRE(watch_->start({no_tid, report, report_progress, kOwn, true}, 0));
   }
 
-  // What a ring of the thread's has.
+  // Processes the contents of a ring of the thread.
   void take(uint32_t thread, SyntheticRing& ring, MemoryEvent event) {
     WatchedThread watched{};
     watched.index = thread;
@@ -134,7 +133,7 @@ class HardwareRun {
 };
 
 constexpr uint64_t kPeriod = 5'000, kCycles = 200;
-constexpr uint64_t kRecords = 50;  // of each thread, in a second
+constexpr uint64_t kRecords = 50;  // of each thread, in one second
 
 void record_meter(HardwareRun& run, MemoryEvent event, uint64_t source, uint64_t period = kPeriod) {
   const uint64_t hit = first_store(reinterpret_cast<uint64_t>(&note_hit));
@@ -239,9 +238,9 @@ TEST_CASE("a thread that stores is a side where another one's loads met its line
   REQUIRE(found.size() == 1);
   CHECK(found[0]["sharing"] == "false");
   CHECK(found[0]["transfers"] == kRecords * kPeriod);
-  CHECK(found[0]["hitm"] == 0);  // whether it was modified is not told
+  CHECK(found[0]["hitm"] == 0);  // the records do not say if the line was modified
   std::map<uint64_t, std::string> done;
   for (const Json& side : found[0]["sides"]) done[side["offset"]] = side["access"];
-  // Of the load, whose instruction is not exactly known, the first byte.
+  // The first byte of the load, whose instruction is not known exactly.
   CHECK(done == std::map<uint64_t, std::string>{{0, "reads and writes"}, {12, "reads"}});
 }

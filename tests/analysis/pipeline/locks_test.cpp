@@ -1,4 +1,4 @@
-// Waits that the end of a process cut short, and who waited for whom.
+// Waits that were interrupted by the end of a process, and which thread waited for which.
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ class Waiters {
     }
   }
 
-  // Since so many ms after the start; `holder` had it then.
+  // Adds a wait since `ms` after the start; `holder` had the lock then.
   void wait(uint32_t thread, uint64_t lock, uint64_t ms, uint64_t holder, LockKind kind = LockKind::Mutex) {
     hpcrun::LockCell* const cell = cells_[thread].make({0, thread, 1, kind, LockRole::Open});
     LockCells::set(*cell, lock, kStartMonotonic + ms * kMillisecond, holder);
@@ -49,7 +49,7 @@ class Waiters {
     LockCells::add(*cell, ns, ns * idle / working, ns * idle);
   }
 
-  // What run.json says of locks, of a process that ended 100 ms after its start.
+  // Returns the locks in run.json for a process that ended 100 ms after its start.
   nlohmann::json locks() {
     for (LockCells& cells : cells_) cells.seal();
     recorder_.finish(kStartMonotonic + 100 * kMillisecond);
@@ -68,7 +68,7 @@ class Waiters {
 
 TEST_CASE("a circle whose holders were seen while all waited is a deadlock") {
   Waiters waiters;
-  waiters.wait(0, kFirst, 20, 102);  // the second thread got it later
+  waiters.wait(0, kFirst, 20, 102);  // the second thread got the lock later
   waiters.wait(1, kSecond, 40, 100);
   waiters.see(1, kSecond, 40, 100);
   waiters.see(1, kFirst, 40, 101);
@@ -80,7 +80,7 @@ TEST_CASE("a circle whose holders were seen while all waited is a deadlock") {
   CHECK(locks["open"][0]["seconds"] == Approx(0.080));
   CHECK(locks["open"][1]["deadlock"] == 1);
   CHECK(locks["open"][1]["seconds"] == Approx(0.060));
-  // Waits for one of them, and is none of them.
+  // Waits for a thread of the deadlock, without being part of it.
   CHECK(locks["open"][2]["thread"] == 102);
   CHECK(locks["open"][2]["deadlock"] == 0);
   CHECK(locks["open"][2]["is_confirmed"] == false);

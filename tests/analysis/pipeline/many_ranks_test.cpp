@@ -1,4 +1,4 @@
-// Measurements that are read piece by piece: what comes out depends on none of how it is done.
+// Measurements that are read piece by piece: the result does not depend on how they are divided.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ hpcrun::ProcessInfo info_of_rank(int rank) {
   return info;
 }
 
-// Ranks come to the places in orders of their own, and two of three have a second thread.
+// Each rank reaches the call paths in an order of its own, and two of three ranks have a second thread.
 void write_rank(const fs::path& path, int rank, const fs::path& module) {
   const FixturePlaces places = fixture_places();
   Recorder recorder(path, info_of_rank(rank));
@@ -51,7 +51,7 @@ void write_rank(const fs::path& path, int rank, const fs::path& module) {
 
 class Job {
  public:
-  // In two directories.
+  // Creates ranks in two directories.
   explicit Job(int ranks) {
     for (const fs::path& part : parts()) fs::create_directory(part);
     for (int rank = 0; rank < ranks; ++rank)
@@ -93,7 +93,7 @@ bool near(const Values& a, const Values& b) {
 }  // namespace
 
 TEST_CASE("A database does not depend on threads, on memory, or on the order of directories") {
-  const Job job(400);  // more profiles than groups that are added up
+  const Job job(400);  // more profiles than groups that are summed up
   AnalyzeOptions options;
   options.copy_sources = false;
   run_analyze(job.parts(), job / "one", options);
@@ -128,7 +128,7 @@ TEST_CASE("A database of containers is that of the files in them") {
   run_analyze({packed}, job / "again", options);
   check_same_bytes(job / "again", job / "files");
 
-  // What was copied there as well counts once.
+  // Files that were copied there as well count once.
   for (const fs::directory_entry& file : fs::directory_iterator(job.parts()[0])) fs::copy(file, packed);
   run_analyze({packed}, job / "copied", options);
   check_same_bytes(job / "copied", job / "files");
@@ -199,7 +199,7 @@ TEST_CASE("A process that runs on while it is analyzed is shown as it was") {
   RecordedThread& thread = recorder.add_thread();
   sample(thread, {places.outer}, kTime, 3 * kMillisecond);
   REQUIRE(thread.trace.append(kStartMonotonic + kMillisecond, 1));
-  write_rank(directory / "b.prof", 1, fixture_module());  // the last one that was read is kept in any case
+  write_rank(directory / "b.prof", 1, fixture_module());  // the file that was read last is always kept
   AnalyzeOptions options;
   options.kept_bytes = 0;
   options.leaves_values = true;

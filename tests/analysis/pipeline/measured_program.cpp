@@ -22,7 +22,7 @@ std::string chain_path(const AttributedModule& module, size_t address) {
   return path;
 }
 
-// The first address of a function whose chain has so many frames, and a line at its end.
+// Returns the first address of a function whose chain has that many frames, and the line at its end.
 std::pair<uint64_t, std::string> address_with_chain(const std::string& symbol, size_t frames) {
   const std::vector<uint64_t> addresses = addresses_of(function_extent(fixture_module(), symbol));
   const AttributedModule attributed = attribute_module({fixture_module().string(), {}}, addresses);

@@ -1,4 +1,4 @@
-// Contexts and values of small measurements, exactly.
+// Contexts and values of small measurements, compared exactly.
 
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ Values values(double exclusive, double inclusive, double point) {
   return {exclusive, inclusive, point};
 }
 
-// Values in whole milliseconds: they are sums of doubles.
+// Rounds values to whole milliseconds, because they are sums of doubles.
 Tree rounded(Tree tree) {
   for (auto& [path, value] : tree) {
     for (double* part : {&value.exclusive, &value.inclusive, &value.point}) *part = std::round(*part * 1000);
@@ -43,7 +43,7 @@ void check_equal(const Tree& found, const Tree& expected) {
   }
 }
 
-// "a/b:1" of "a/b:1/c:2", and the function "a" of the line "a:1".
+// Returns "a/b:1" for "a/b:1/c:2", and the function "a" for the line "a:1".
 std::string function_of(const std::string& line) {
   return line.substr(0, line.rfind(':'));
 }
@@ -144,7 +144,7 @@ TEST_CASE("threads and processes share contexts, and summaries cover them") {
   CHECK(database.contexts.size() == expected.size());
   REQUIRE(database.modules.size() == 1);
   CHECK(database.modules[0].path == fixture_module().string());
-  CHECK(database.modules[0].build_id.size() == 40);  // of the file: the measurement has none
+  CHECK(database.modules[0].build_id.size() == 40);  // from the file: the measurement has none
 
   for (uint32_t i = 0; i < database.contexts.size(); ++i) {
     if (path_of(database, i) != "main thread") continue;

@@ -1,4 +1,4 @@
-// What is wrong with ranks is said, and the rest is analyzed.
+// Errors in ranks are reported, and the other ranks are analyzed.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -41,7 +41,7 @@ void write(const fs::path& directory, const Rank& rank) {
   recorder.finish();
 }
 
-// What analyzing these ranks says of them.
+// Returns what the analysis of these ranks reports.
 std::vector<std::string> said_of(const std::vector<Rank>& ranks, const fs::path& directory) {
   for (const Rank& rank : ranks) write(directory, rank);
   const Analysis analysis = analyze({directory});
@@ -162,7 +162,8 @@ TEST_CASE("The lines of a timeline have the first rank's time") {
   CHECK(first_times(analysis) == std::vector<int64_t>{0, 0, 0});
   CHECK(said(analysis) == 1);
 
-  // Of one at the begin and at the end, of one that was killed, and one that is no record.
+  // Records of a comparison at the start and the end, of a killed rank, and of something that is not a
+  // record.
   std::ofstream(directory / "clock-n2.json")
       << R"({"host": "n2", "reference": "n1", "begin": {"offset_ns": 3000000, "error_ns": 9}, "end": {"offset_ns": 5000000, "error_ns": 9}})";
   std::ofstream(directory / "clock-n3.json")
@@ -179,8 +180,8 @@ TEST_CASE("The lines of a timeline have the first rank's time") {
 
 TEST_CASE("A clock that drifts is followed from the begin of the program to its end") {
   constexpr uint64_t kHour = 3'600'000 * kMillisecond;
-  // What is told of n2: its clock is off by `begin`, and by `end` an hour later, when somebody has set its
-  // CLOCK_REALTIME forward by `set`.
+  // Returns the record of n2: its clock is off by `begin`, and by `end` an hour later, after its
+  // CLOCK_REALTIME was set forward by `set`.
   const auto record = [](int64_t begin, int64_t end, int64_t error, int64_t set) {
     const auto start = static_cast<int64_t>(kStartMonotonic), epoch = static_cast<int64_t>(kStartRealtime);
     const auto hour = static_cast<int64_t>(kHour);
@@ -197,7 +198,8 @@ TEST_CASE("A clock that drifts is followed from the begin of the program to its 
   const std::vector<uint64_t> times = {kHour / 4, kHour, 2 * kHour, 3 * kHour};
   write(directory / "", {.number = 0, .sampled_ns = times});
   write(directory / "", {.number = 1, .host = "n2", .sampled_ns = times});
-  // How much later the records of the second rank are than those of the first, whose times are the same.
+  // Returns how much later the records of the second rank are than those of the first, whose times are the
+  // same.
   const auto later = [&](const nlohmann::json& told) {
     std::ofstream(directory / "clock-n2.json") << told;
     std::vector<std::vector<uint64_t>> lines;
@@ -217,15 +219,15 @@ TEST_CASE("A clock that drifts is followed from the begin of the program to its 
     return by;
   };
   using Times = std::vector<int64_t>;
-  // Spans that samples end at: the thread's start, a quarter, one, two and three hours after it.
+  // The times at which samples end: the thread's start, and a quarter, one, two and three hours after it.
   CHECK(later(record(3'000'000, 23'000'000, 100, 0)) ==
         Times{3'000'000, 8'000'000, 23'000'000, 23'000'000, 23'000'000});
   CHECK(later(record(3'000'000, -17'000'000, 100, 0)) ==
         Times{3'000'000, -2'000'000, -17'000'000, -17'000'000, -17'000'000});
-  // Set by two seconds meanwhile: what it measures time by went on.
+  // Set by two seconds meanwhile, while the clock that it measures time with continued.
   CHECK(later(record(3'000'000, 23'000'000, 100, 2'000'000'000)) ==
         Times{3'000'000, 8'000'000, 23'000'000, 23'000'000, 23'000'000});
-  // Less than the comparisons are sure of, and more than a clock drifts by: the mean.
+  // A difference below the accuracy of the comparisons, and one above the possible drift: the mean is used.
   CHECK(later(record(3'000'000, 23'000'000, 10'000'000, 0)) == Times(5, 13'000'000));
   CHECK(later(record(0, static_cast<int64_t>(kHour), 100, 0)) == Times(5, static_cast<int64_t>(kHour / 2)));
   // Killed before the end.

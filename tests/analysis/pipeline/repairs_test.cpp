@@ -1,4 +1,4 @@
-// What a run repaired is told of with all that the runtime counted.
+// The report of a run's repairs contains everything that the runtime counted.
 
 #include "analysis/pipeline/repairs.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 
-// A process whose threads were processes for ten seconds, with a page that took half of the time before.
+// A process whose threads were converted for ten seconds, with a page that took half of the time before.
 ProcessMeasurement isolated_process(uint64_t guarantee, uint64_t isolated_pace, uint64_t common_pace) {
   ProcessMeasurement measurement;
   const auto count = [&](Counter counter) -> uint64_t& {

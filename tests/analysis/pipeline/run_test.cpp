@@ -1,4 +1,4 @@
-// What surrounds the merging: files and their failures, traces, what the run was, the written database.
+// Everything around merging: files and their failures, traces, the run's record, the written database.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -127,7 +127,7 @@ TEST_CASE("without usable measurements there is one line that says why") {
 TEST_CASE("several directories are one run") {
   const TemporaryDirectory first;
   const TemporaryDirectory second;
-  // A minute apart, each for a second, at different rates of the one clock.
+  // Two runs a minute apart, one second each, with different rates of the same clock.
   for (const int run : {0, 1}) {
     hpcrun::ProcessInfo info = process_info();
     info.pid += run;
@@ -196,11 +196,12 @@ TEST_CASE(
   record("a.prof", 1000, 1200, 2000, 2050, 0);
   CHECK(run()["wall_s"].get<double>() == Approx(1.05));
   CHECK(run()["program_s"].get<double>() == Approx(0.8));
-  // Another one, that it became: 0.3 s pass until it goes on.
+  // The process becomes another one: 0.3 s pass until it continues.
   record("b.prof", 2150, 2300, 3000, 3000, 100);
   CHECK(run()["wall_s"].get<double>() == Approx(2.0));
   CHECK(run()["program_s"].get<double>() == Approx(0.8 + 0.6));
-  // One beside it adds nothing; of one that leaves by exec or _exit() no end of its own is known.
+  // A process that runs at the same time adds nothing. If a process leaves by exec or _exit(), its end is not
+  // known.
   record("c.prof", 2350, 2400, 2900, 2950, 0);
   CHECK(run()["program_s"].get<double>() == Approx(0.8 + 0.6));
   record("d.prof", 3000, 3100, 0, 3300, 0);
@@ -217,7 +218,7 @@ TEST_CASE("a run of which no end is known has no length, and used what was sampl
   CHECK_FALSE(run().contains("wall_s"));
   CHECK_FALSE(run().contains("program_s"));
   CHECK(run()["cpu_s"].get<double>() == Approx(3));
-  // A launcher does not see what was left in the background.
+  // A launcher does not see background processes.
   std::ofstream(directory / "run.json") << R"({"wall_s": 2, "cpu_s": 0.009})";
   CHECK(run()["wall_s"] == 2.0);
   CHECK(run()["cpu_s"].get<double>() == Approx(3));
@@ -284,7 +285,7 @@ TEST_CASE("the result does not depend on the number of threads") {
   REQUIRE(other.traces.size() == 5);
   for (size_t i = 0; i < one.traces.size(); ++i)
     CHECK(whole_trace(one.traces[i]) == whole_trace(other.traces[i]));
-  // Each sample of the generator is worth 1 ms.
+  // Each sample of the generator represents 1 ms.
   CHECK(total(one, 0) == Approx(5 * 20'000 * 0.001));
 }
 

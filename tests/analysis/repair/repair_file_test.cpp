@@ -1,4 +1,4 @@
-// repair.json: what is written is read again, and what is wrong in a file is named.
+// repair.json: what is written is read again, and errors in a file are named.
 
 #include "analysis/repair/repair_file.h"
 
@@ -44,7 +44,7 @@ std::string error_of(const std::string& text) {
   return "";
 }
 
-// Of the example with a value changed.
+// Returns the error for the example with one value changed.
 std::string error_with(const std::string& pointer, const Json& value) {
   Json json = Json::parse(repair_file_text(example()));
   json[Json::json_pointer(pointer)] = value;

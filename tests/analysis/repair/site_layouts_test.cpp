@@ -1,4 +1,4 @@
-// Which allocation sites a finding has, and where their objects should lie.
+// Which allocation sites a finding has, and where their objects should be placed.
 
 #include "analysis/repair/site_layouts.h"
 

@@ -1,4 +1,4 @@
-// Random traces against the definition of a stall taken literally, one nanosecond after the other.
+// Random traces, compared with a literal implementation of a stall's definition, one nanosecond at a time.
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -12,7 +12,7 @@ using namespace prof::test;
 
 namespace {
 
-// Numbers of 32 bits, as the contexts are.
+// Returns 32-bit numbers, as contexts have.
 struct Random {
   explicit Random(uint32_t seed) : engine(seed) {}
   uint32_t operator()() { return static_cast<uint32_t>(engine()); }
@@ -51,7 +51,7 @@ TracedRun random_run(Random& random) {
         step = one_in(3) ? 20 + random() % 200 : 1;
       }
       records.push_back({time, now});
-      // Two records of one time; of a gap the next one is what tells.
+      // Two records with the same time; for a gap the second one is decisive.
       if (one_in(50) && now != kNone) records.push_back({time, now});
       time += step;
     }
@@ -157,7 +157,7 @@ class Reference {
     return static_cast<double>(length) > options_.factor * static_cast<double>(median);
   }
 
-  // False where the trace does not exist.
+  // Returns false if the trace does not exist.
   bool at(size_t trace, uint64_t time, uint32_t& context, uint64_t& length) const {
     const std::vector<TraceRecord>& records = traces_[trace];
     for (size_t i = 0; i + 1 < records.size(); ++i) {
@@ -232,7 +232,7 @@ TEST_CASE("Random traces have the stalls that the definition says") {
     with_bystanders += found.bystanders > 0;
     with_several += found.stalls.size() > 1;
   }
-  // The generator makes what is to be tested.
+  // The generator must produce the cases under test.
   CHECK(with_loss > 300);
   CHECK(with_unknown > 30);
   CHECK(with_bystanders > 30);

@@ -1,4 +1,4 @@
-// How long traces take, and how much memory; run by hand: test_stalls '[.scale]'
+// Measures time and memory for long traces. Run by hand: test_stalls '[.scale]'
 
 #include <sys/resource.h>
 
@@ -14,9 +14,9 @@ using namespace prof::test;
 
 namespace {
 
-constexpr uint64_t kTurn = 1000;  // records between two barriers, which take the last tenth of a turn
+constexpr uint64_t kTurn = 1000;  // records between two barriers, which take the last tenth of them
 
-// Made as they are read: the records of a thread that is blocked once in a hundred turns.
+// Generates records as they are read, for a thread that is blocked once in a hundred turns.
 class MadeTrace {
  public:
   MadeTrace(uint64_t thread, uint64_t records) : thread_(thread), records_(records) {}

@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint64_t kSecond = 1000 * kMs;
 
-// All compute until 1 s, are in a barrier until 2 s and compute until 3 s; rank 3 blocks from 1 s to 1.8 s
-// and comes to the barrier then.
+// All ranks compute until 1 s, are in a barrier until 2 s, and compute until 3 s. Rank 3 blocks from 1 s to
+// 1.8 s, and reaches the barrier then.
 TracedRun late_rank(int32_t ranks) {
   TracedRun run;
   for (int32_t rank = 0; rank < ranks; ++rank) {
@@ -81,7 +81,7 @@ TEST_CASE("Only the time counts at which all others have come to the barrier") {
     const uint32_t thread = run.thread(rank);
     run.sampled(thread, kCompute, kSecond);
     if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
-    if (rank == 5) run.sampled(thread, kCompute, 1300 * kMs);  // the last to come, and the first to leave
+    if (rank == 5) run.sampled(thread, kCompute, 1300 * kMs);  // the last to arrive, and the first to leave
     run.sampled(thread, kBarrier, rank == 5 ? 1700 * kMs : 2 * kSecond);
     run.sampled(thread, kCompute, 3 * kSecond);
   }
@@ -138,7 +138,7 @@ TEST_CASE("Fewer than the share of traces is sparse, the share itself is not") {
   CHECK(lost(100, 10, 0.10) == 0);
   CHECK(lost(4, 1, 0.25) == 0);
   CHECK(lost(4, 1, 0.26) == 800 * kMs);
-  CHECK(lost(2, 2, 1.00) == 0);  // nobody is left to wait
+  CHECK(lost(2, 2, 1.00) == 0);  // no thread is left to wait
 }
 
 TEST_CASE("Long is more than the factor times the median, not as much") {
@@ -159,7 +159,7 @@ TEST_CASE("Long is more than the factor times the median, not as much") {
   CHECK(lost(10 * kPeriod + 1, 10) == 10 * kPeriod + 1);
   CHECK(lost(4 * kPeriod, 3.9) == 4 * kPeriod);
   CHECK(lost(4 * kPeriod, 4) == 0);
-  // A clock's period that is longer than the median is what counts.
+  // If the clock's period is longer than the median, it is the limit.
   CHECK(lost(19 * kPeriod, 10, 2 * kPeriod) == 0);
   CHECK(lost(21 * kPeriod, 10, 2 * kPeriod) == 21 * kPeriod);
 }
@@ -209,7 +209,7 @@ TEST_CASE("Stalls that overlap are one, from the earliest start to the latest en
 }
 
 TEST_CASE("Traces count while they exist") {
-  // Ten of 20 threads have ended when rank 3 blocks: one of the ten others is no longer sparse.
+  // Ten of 20 threads have ended when rank 3 blocks: one of the ten other threads is no longer sparse.
   TracedRun run;
   for (int32_t rank = 0; rank < 20; ++rank) {
     const uint32_t thread = run.thread(rank);
@@ -244,7 +244,7 @@ TEST_CASE("A wait in a barrier that gives no samples is a wait like any other") 
 }
 
 TEST_CASE("The barrier is known from samples of later in the stall, too") {
-  // Ranks 0 to 2, which are asked, have a short gap when the last of the others comes to the barrier.
+  // Ranks 0 to 2, which are compared, have a short gap when the last of the other ranks reaches the barrier.
   TracedRun run;
   for (int32_t rank = 0; rank < 12; ++rank) {
     const uint32_t thread = run.thread(rank);
@@ -280,10 +280,10 @@ TEST_CASE("A thread that is not woken in a barrier stalls the next one") {
     }
     return stalls_of(run).lost_ns;
   };
-  // From 1.0 to 1.1 s and from 1.3 s on all are in a barrier.
+  // All are in a barrier from 1.0 to 1.1 s, and from 1.3 s on.
   CHECK(lost(2 * kSecond) == 800 * kMs);
-  // 40 ms are less than a long interval: what a barrier and the time between samples take anyhow. So are
-  // not the 100 ms before.
+  // 40 ms are less than a long interval: a barrier and the time between samples take that long anyway. The
+  // 100 ms before are more.
   CHECK(lost(1340 * kMs) == 100 * kMs);
 }
 
@@ -330,9 +330,9 @@ TEST_CASE("A short gap between two samples in a barrier was spent there") {
   };
   CHECK(found(10 * kPeriod, kBarrier, kInBarrier).lost_ns == 800 * kMs);
   CHECK(found(10 * kPeriod, kBarrier, kInBarrier).unknown_ns == 0);
-  // Long enough for more to have happened than one wait.
+  // Long enough for more than one wait.
   CHECK(found(10 * kPeriod + 1, kBarrier, kBarrier).unknown_ns == 10 * kPeriod + 1);
-  // On the way to the barrier, or away from it.
+  // On the way to the barrier, or from it.
   CHECK(found(kPeriod, kBarrier, kCompute).unknown_ns == kPeriod);
   CHECK(found(kPeriod, kBarrier, kCompute).lost_ns == 790 * kMs);
   CHECK(found(kPeriod, kCompute, kBarrier).unknown_ns == kPeriod);
@@ -367,7 +367,7 @@ TEST_CASE("A call that samples interrupt and that goes on blocks all the time") 
   CHECK(two.lost_ns == 795 * kMs);
   CHECK(two.stalls.size() == 2);
   CHECK(found(51 * kMs, kNone).lost_ns == 749 * kMs);
-  CHECK(found(51 * kMs, kNone).unknown_ns == 0);  // that it is blocked is what is not known
+  CHECK(found(51 * kMs, kNone).unknown_ns == 0);  // it is not known that it is blocked
 }
 
 TEST_CASE("A thread that waits for others to end is left out") {
@@ -389,7 +389,7 @@ TEST_CASE("Threads that only wait, beside one that meets others, are left out") 
   CHECK(found.traces == 12);
   CHECK(found.lost_ns == 800 * kMs);
 
-  // One that computes takes part: nobody knows who waits for it.
+  // A thread that computes takes part: another thread may be waiting for it.
   run.sampled(run.thread(5, 2), kCompute, 3 * kSecond);
   found = stalls_of(run);
   CHECK(found.traces == 13);
@@ -429,7 +429,7 @@ TEST_CASE("Launchers are left out: who waits for children, and other programs") 
   CHECK(found.bystanders == 2);
   CHECK(found.lost_ns == 800 * kMs);
 
-  // The same program, and busy: somebody may wait for it.
+  // The same program, and busy: another thread may be waiting for it.
   run.sampled(run.thread(52), kCompute, 3 * kSecond);
   CHECK(stalls_of(run).lost_ns == 0);
 }
@@ -447,8 +447,8 @@ TEST_CASE("Only the selected threads are looked at") {
 
 TEST_CASE("Waits for a device are told apart: for its work, and woken late") {
   TracedRun run = late_rank(12);
-  // The call begins before the others wait; the device is done after 300 ms, the call returns after 750 ms.
-  // Others wait for devices as well, while nobody waits for them.
+  // The call begins before the other threads wait. The device is done after 300 ms, and the call returns
+  // after 750 ms. Other threads wait for devices as well, while no thread waits for them.
   run.database.device_waits = [once = true](std::vector<WaitForDevice>& block) mutable {
     block = {{0, 3, 100 * kMs, 200 * kMs, 0, 0, 50 * kMs},
              {0, 3, 950 * kMs, 1750 * kMs, 10 * kMs, 5 * kMs, 450 * kMs},

@@ -8,8 +8,7 @@
 
 namespace prof::test {
 
-// Leaves out the signs of life: the processes rewrite them at any time, and they would be those of a process
-// that still runs.
+// Omits the signs of life: a process that still runs rewrites them at any time.
 inline void copy_as_left(const std::filesystem::path& folder, const std::filesystem::path& kept) {
   std::filesystem::create_directory(kept);
   for (const std::string& name : SharedFolder(folder).names())

@@ -19,7 +19,7 @@ void fields(Archive& archive, Inner& inner) {
   archive(inner.name, inner.numbers);
 }
 
-// One of everything that can be packed.
+// An object of each kind that can be packed.
 struct Everything {
   uint64_t number = 0;
   Kind kind = Kind::First;

@@ -86,7 +86,7 @@ TEST_CASE("a process knows of those on its machine whether they have ended") {
   CHECK_FALSE(self.has_ended());
   CHECK(self.nonce != Member::self().nonce);
   Member ended = self;
-  ended.pid = 0x7ffffff0;  // more than the system gives
+  ended.pid = 0x7ffffff0;  // more than the system assigns
   CHECK(ended.has_ended());
   Member unreaped = self;
   unreaped.pid = fork();
@@ -112,5 +112,5 @@ TEST_CASE("with the folder goes what others left that died as they removed it") 
   fs::create_directory(beside / "parts.of-another");
   folder.shared.remove_all();
   CHECK(SharedFolder(beside).names() == std::vector<std::string>{"parts.of-another"});
-  folder.shared.remove_all();  // where it is not
+  folder.shared.remove_all();  // if it is not there
 }

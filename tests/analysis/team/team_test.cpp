@@ -21,7 +21,7 @@ Team::Place place(const fs::path& folder, int rank, int size, const std::string&
   return place;
 }
 
-// What a process of a team comes to: how often it computed, and the sum of all shares.
+// The result of a process of a team: how often it computed, and the sum of all shares.
 struct Outcome {
   int computed = 0;
   int sum = 0;
@@ -91,7 +91,7 @@ TEST_CASE("the first process leaves last, whatever an earlier analysis left") {
   {
     std::jthread other([&] {
       Team team(of(1));
-      // The first one has all that it needs meanwhile.
+      // The first process has everything that it needs meanwhile.
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
       outcome = add_up(team);
       has_left = true;
@@ -160,7 +160,7 @@ TEST_CASE("a process alone passes nothing") {
 TEST_CASE("what a killed team left is removed, but not under one that is at work") {
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts";
-  Team::remove_abandoned(folder);  // where nothing is
+  Team::remove_abandoned(folder);  // there is nothing to remove
   {
     Team team(place(folder, 0, 1));
     CHECK_THROWS_AS(Team::remove_abandoned(folder), TeamError);
@@ -175,7 +175,7 @@ TEST_CASE("what a killed team left is removed, but not under one that is at work
 
 namespace {
 
-// What one that ended in the middle of things leaves, when it had saved `part` as its share.
+// Leaves what a process leaves that ended abruptly, after it had saved `part` as its share.
 void leave(const fs::path& folder, const std::string& part) {
   fs::path kept = folder;
   kept += ".kept";
