@@ -1,5 +1,5 @@
-// allocating_calls PAIRS THREADS: the nanoseconds of CPU time that a malloc and its free take, as a JSON
-// object: alone, from eight call sites in turn, kept in a pool of 1,000, and below sixteen calls.
+// allocating_calls PAIRS THREADS: prints the nanoseconds of CPU time of a malloc and its free as a JSON
+// object: alone, from eight call sites in turn, with a pool of 1,000 blocks, and below sixteen calls.
 
 #include <time.h>
 
@@ -47,7 +47,7 @@ void* from_site(size_t site, size_t bytes) {
 [[gnu::noinline]] void deep(unsigned calls, size_t pairs) {
   if (calls > 0) {
     deep(calls - 1, pairs);
-    asm volatile("");  // and no jump instead of the call
+    asm volatile("");  // prevents a jump instead of the call
     return;
   }
   for (size_t i = 0; i < pairs; ++i) std::free(allocate<0>(64));

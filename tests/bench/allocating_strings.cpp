@@ -1,5 +1,5 @@
-// allocating_strings THREADS MILLIONS: threads that do hardly anything but allocate and release, in many
-// sizes, and share nothing. Prints the length of all strings.
+// allocating_strings THREADS MILLIONS: threads that mostly allocate and release, in many sizes, and share
+// nothing. Prints the total length of all strings.
 
 #include <cstdio>
 #include <cstdlib>

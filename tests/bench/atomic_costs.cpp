@@ -1,6 +1,6 @@
-// Prints as JSON what an atomic increment takes, in ns, as the compiler made it, by a trampoline in a thread
-// without private pages, and in a converted thread with one, or eight, to which nobody writes; and what
-// writing the jumps takes the first time, in us for each hundred of them.
+// Prints the cost of an atomic increment in ns as JSON: as compiled, by a trampoline in a thread without
+// private pages, and in a converted thread with one, or eight, that nobody writes to. Also prints the time of
+// writing the jumps for the first time, in us per hundred jumps.
 
 #include <algorithm>
 #include <chrono>
@@ -54,7 +54,7 @@ int main() {
       const double patching = nanoseconds([&] { is_patched = patch_atomic_sites(); });
       if (!is_patched) return false;
       constexpr double kHundreds = kFunctions / 100.0;
-      if (batch == 0) figures[4] = patching / 1e3 / kHundreds;  // pages of the code are copied once
+      if (batch == 0) figures[4] = patching / 1e3 / kHundreds;  // pages of code are copied once
       measure(figures[1], 100'000);
       own_pages = &pages;
       pages.isolate(common.page(0));

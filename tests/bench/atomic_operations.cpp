@@ -1,5 +1,5 @@
-// Prints as JSON what atomic operations take, in ns each, the best of some batches; and a volatile load.
-// tests/bench/annotation_cost compiles it in several ways.
+// Prints the cost of atomic operations and of a volatile load as JSON, in ns each, the best of several
+// batches. tests/bench/annotation_cost compiles it in several ways.
 
 #include <algorithm>
 #include <atomic>

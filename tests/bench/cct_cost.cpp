@@ -1,5 +1,5 @@
-// Prints the CPU time that one sample costs in the calling context tree and the trace: 60 frames deep, most
-// of them shared with the sample before. Decides nothing.
+// Prints the CPU time of one sample in the calling context tree and the trace: 60 frames deep, most of them
+// shared with the previous sample. Has no limits to check.
 
 #include <cstdio>
 #include <ctime>

@@ -1,6 +1,6 @@
-// Prints as JSON what a pair of lock and unlock takes, in ns, in a thread as it is and in a converted thread
-// that commits one private page after the lock and before the unlock, of which it wrote nothing, one counter,
-// or all.
+// Prints the cost of a pair of lock and unlock as JSON, in ns: in an ordinary thread, and in a converted
+// thread that commits one private page after the lock and before the unlock, of which it wrote nothing, one
+// counter, or everything.
 
 #include <algorithm>
 #include <chrono>

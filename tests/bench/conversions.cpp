@@ -1,5 +1,5 @@
-// What it costs a thread to become a process and to be given back: conversions [MiB [TURNS]] prints the
-// medians medians and 90th percentiles in microseconds, with so much of common memory touched (16).
+// Measures the cost of converting a thread and giving it back: conversions [MiB [TURNS]] prints medians and
+// 90th percentiles in microseconds, with that much common memory touched (default 16).
 
 #include <sys/resource.h>
 #include <time.h>
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     const uint64_t begin = now_ns();
     if (!isolated_convert()) return 1;
     const uint64_t converted = now_ns();
-    // What a thread goes on with.
+    // Memory with which the thread continues.
     for (size_t at = 0; at < 64; ++at) heap[at * 4096] = 2;
     const uint64_t worked = now_ns();
     isolated_give_back();

@@ -1,7 +1,8 @@
-// Preloaded beside a benchmark's program: the cheapest possible sampling by perf's sigtrap clock, with a
-// handler that only counts. What a profiler costs above it is its own.
-//   EMPTY_SIGTRAP_HZ     samples per second of CPU time
-//   EMPTY_SIGTRAP_COUNT  file that gets the number of samples at exit
+// A library to preload into a benchmark's program: the cheapest possible sampling with perf's sigtrap clock,
+// and a
+//  handler that only counts. Any cost of a profiler beyond it is the profiler's own.
+//    EMPTY_SIGTRAP_HZ     samples per second of CPU time
+//    EMPTY_SIGTRAP_COUNT  file that gets the number of samples at exit
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -43,7 +44,7 @@ void count(int) {
   attributes.sigtrap = 1;
   attributes.exclude_hv = 1;
   event = static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
-  if (event < 0) {  // without privilege the kernel's time cannot be counted
+  if (event < 0) {  // kernel time cannot be counted without privilege
     attributes.exclude_kernel = 1;
     event = static_cast<int>(syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
   }

@@ -1,8 +1,8 @@
-// Enqueues empty kernels and prints, as JSON, what a call of clEnqueueNDRangeKernel costs its thread: from
-// one place in the program, and from a different calling context each time. The device waits for the program
-// meanwhile, so that its own work disturbs nothing: enqueue_calls [CALLS [one|many|RATE]]. "one" and "many"
-// leave the other out; with a rate it launches so many a second for two seconds instead, between work of its
-// own, and prints how long that took.
+// Enqueues empty kernels and prints as JSON what a call of clEnqueueNDRangeKernel costs its thread: from one
+// place in the program, and from a different calling context each time. The device waits for the program
+// meanwhile, so that its own work does not interfere: enqueue_calls [CALLS [one|many|RATE]]. "one" and "many"
+// measure only that case. With a rate it launches that many a second for two seconds instead, with work of
+// its own in between, and prints the total time.
 
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 cl_command_queue queue;
 cl_kernel kernel;
 constexpr size_t kOne = 1;
-constexpr int kBatch = 400;  // commands that are under way at once
+constexpr int kBatch = 400;  // commands in progress at once
 
 void require(cl_int status) {
   if (status == CL_SUCCESS) return;
@@ -33,7 +33,7 @@ void enqueue(cl_uint count = 0, const cl_event* list = nullptr) {
   require(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &kOne, &kOne, count, list, nullptr));
 }
 
-// A calling context of its own for each pattern of bits.
+// Calls through a different calling context for each bit pattern.
 [[gnu::noinline]] void descend(unsigned path, int depth);
 [[gnu::noinline]] void left(unsigned path, int depth) {
   descend(path, depth);
@@ -76,7 +76,7 @@ void work(int turns) {
   kept = x;
 }
 
-// Every turn works for about the time between two launches.
+// Every turn takes about the time between two launches.
 double paced_seconds(int rate) {
   constexpr int kTurns = 3'000'000;
   double shortest = 1;

@@ -1,6 +1,6 @@
 // graded_sharing PRIVATE_STEPS SECONDS [apart]: two threads add to words of the same cache line, or of lines
-// far apart, and take so many steps of their own between two of these. Prints as JSON how many additions a
-// second both made together.
+// far apart, with PRIVATE_STEPS steps of private work between two additions. Prints as JSON how many
+// additions a second both made together.
 
 #include <atomic>
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLineWords = 8;
 constexpr size_t kApart = 4 * kLineWords;
-constexpr uint64_t kStepsBetweenLooks = 1 << 16;  // at the clock
+constexpr uint64_t kStepsBetweenLooks = 1 << 16;  // between reads of the clock
 
 [[gnu::noinline]] uint64_t add_until(volatile uint64_t& word, uint64_t own_steps,
                                      std::chrono::steady_clock::time_point end) {

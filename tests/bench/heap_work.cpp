@@ -1,6 +1,6 @@
-// heap_work OPERATIONS: the nanoseconds of CPU time that an operation on the heap takes, as a JSON object,
-// for programs that replace small objects, build trees, grow arrays, use large blocks, and pass objects to
-// another thread; and the most memory that was resident.
+// heap_work OPERATIONS: prints the nanoseconds of CPU time per heap operation as a JSON object, for programs
+// that replace small objects, build trees, grow arrays, use large blocks, and pass objects to another thread.
+// Also prints the peak of resident memory.
 
 #include <time.h>
 
@@ -62,7 +62,7 @@ void use_large(size_t operations) {
   for (size_t at = 0; at < operations; ++at) {
     const size_t bytes = (size_t{256} << 10) + random() % (size_t{2} << 20);
     std::unique_ptr<char[]> block(new char[bytes]);
-    char* volatile seen = block.get();  // or the compiler would do without it
+    char* volatile seen = block.get();  // keeps the compiler from removing it
     for (size_t page = 0; page < bytes; page += 4096) seen[page] = 1;
   }
 }

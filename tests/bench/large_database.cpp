@@ -33,8 +33,8 @@ Database large_database(uint32_t metrics) {
                           0,     "main thread"};
   for (uint32_t c = 1; c < kContexts; ++c) {
     Context& context = database.contexts[c];
-    // Odd contexts are functions, even ones the line in the function before them; callers are among the last
-    // quarter of the lines, which gives paths of about a hundred frames.
+    // Odd contexts are functions, even ones the line in the preceding function. Callers are among the last
+    // quarter of the lines, which results in paths of about a hundred frames.
     context.parent = c % 2 == 0 ? c - 1 : c < 3 ? 0 : 2 * (c / 2 - random(c / 8 + 1));
     context.kind = c % 2 == 0 ? ContextKind::Line : ContextKind::Function;
     context.relation = c % 2 == 0 ? Relation::Enclosing : Relation::Call;

@@ -1,5 +1,5 @@
-// Prints as JSON how many ns it takes to hand a mutex on: two threads want it all the time, and whoever has
-// it releases it when the other waits in the kernel.
+// Prints as JSON how many ns handing over a mutex takes. Two threads request it all the time, and each
+// releases it when the other one waits in the kernel.
 
 #include <pthread.h>
 
@@ -11,20 +11,21 @@
 
 namespace {
 
-constexpr int kHasWaiters = 2;  // glibc's value of a mutex for which somebody sleeps
+constexpr int kHasWaiters = 2;  // glibc's value of a mutex for which a thread sleeps
 
-// From when a thread says that it sleeps until it does; part of each handoff.
+// Time from a thread's announcement that it sleeps until it does; part of each handoff.
 constexpr std::chrono::microseconds kFallingAsleep{20};
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 std::atomic<bool> is_over{false};
-std::atomic<int> last{-1};  // who had it
+std::atomic<int> last{-1};  // thread that had it
 
 bool is_waited_for() {
   return __atomic_load_n(&mutex.__data.__lock, __ATOMIC_RELAXED) == kHasWaiters;
 }
 
-// Whoever released it lets the other have it, although a mutex is whoever's asks first.
+// The thread that released it lets the other one take it, although a mutex goes to the first thread that
+// requests it.
 void take_turns(int self, long turns) {
   const auto until = [](auto condition) {
     while (!condition() && !is_over.load(std::memory_order_relaxed)) continue;

@@ -1,5 +1,5 @@
-// Prints as JSON how many ns the calls take that a program with one thread makes over and over: of the
-// allocator, and of a mutex, each the best of 20 batches.
+// Prints as JSON how many ns frequent calls of a single-threaded program take: of the allocator, and of a
+// mutex, each the best of 20 batches.
 
 #include <pthread.h>
 
@@ -22,7 +22,7 @@ double nanoseconds(long rounds, Calls calls) {
   return best;
 }
 
-// Lest the compiler find out that nobody needs the memory.
+// Prevents the compiler from removing unused allocations.
 void* (*volatile allocate)(size_t) = malloc;
 void* (*volatile reallocate)(void*, size_t) = realloc;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,6 @@
 #pragma once
-// For make_ranks: the records of ranks and nodes next to their measurements, as `prof run` writes them under
-// a launcher.
+// Records of ranks and nodes for make_ranks, written next to their measurements as `prof run` does under a
+// launcher.
 
 #include <cstdint>
 #include <filesystem>

@@ -14,11 +14,11 @@
 namespace prof::test {
 namespace {
 
-constexpr uint32_t kGroups = 8;  // that are late by turns
-constexpr double kLate = 2;      // times the work of the others
+constexpr uint32_t kGroups = 8;  // that are late in turn
+constexpr double kLate = 2;      // times the work of the other ranks
 constexpr double kJitter = 0.02;
 
-// The function of MPI that a frame is of, or nothing.
+// Returns the MPI function of each frame that belongs to one.
 std::map<uint64_t, std::string> calls_of_mpi(const ProcessMeasurement& measured,
                                              const std::vector<MeasuredNode>& nodes) {
   std::map<uint16_t, std::set<uint64_t>> offsets;

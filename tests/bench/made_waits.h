@@ -1,5 +1,5 @@
 #pragma once
-// For make_ranks: a job whose ranks wait for each other in a collective operation of MPI, as in the measured
+// A job for make_ranks whose ranks wait for each other in a collective operation of MPI, as in the measured
 // program.
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // make_ranks FILE -o DIRECTORY [--ranks N] [--threads N] [--contexts N] [--records N] [--nodes N] [--seed N]
-//            [--waits] [--containers]
-// Writes the measurements of a parallel job, as if the process that FILE was measured from had been one of
-// its ranks: the modules and metrics of FILE, the call paths of its thread that has most, and more paths of
-// the same call sites up to the number of contexts. Every rank has nearly all of the contexts, in an order of
-// its own; what it spends in each is spread by a few per cent, as is the speed of nodes, and one rank in 500
-// is slower. Ranks leave their records and nodes their clocks, as those of a real job.
-//   --waits       FILE is of a program of MPI: ranks wait for each other in its calls (made_waits.h)
-//   --containers  a file for each node, with those of its ranks, as of --aggregate=node
+//           [--waits] [--containers]
+// Writes the measurements of a parallel job, as if the process measured in FILE had been one of its ranks. It
+// uses the modules and metrics of FILE, the call paths of its largest thread, and more paths of the same call
+// sites up to the number of contexts. Every rank has nearly all of the contexts, in an order of its own. Its
+// costs are spread by a few per cent, as is the speed of nodes, and one rank in 500 is slower. Ranks leave
+// their records and nodes their clocks, as in a real job.
+//   --waits       FILE is from an MPI program: ranks wait for each other in its calls (made_waits.h)
+//   --containers  one file per node with the files of its ranks, as with --aggregate=node
 
 #include <algorithm>
 #include <cmath>
@@ -34,8 +34,8 @@ struct Job {
   std::string from, output;
   uint32_t ranks = 100;
   uint32_t threads = 1;
-  uint32_t contexts = 5'000;  // of a thread
-  uint32_t records = 20'000;  // of a thread's trace
+  uint32_t contexts = 5'000;  // per thread
+  uint32_t records = 20'000;  // in the trace of a thread
   uint32_t ranks_of_node = 64;
   uint64_t seed = 1;
   bool waits = false;
@@ -47,17 +47,18 @@ constexpr size_t kMaxDepth = 60;
 constexpr uint32_t kRecordsOfStep = 60;
 constexpr uint32_t kMostSteps = 64;
 
-// The job's own tree: what its ranks have in common.
+// The job's own tree, which its ranks share.
 struct Program {
   prof::ProcessMeasurement measured;
   std::vector<prof::MeasuredNode> nodes;  // as those of a thread
   std::vector<uint32_t> depth;
-  std::vector<double> weight;  // of the time, adds up to 1; where ranks wait, 1 for work and 1 for waiting
-  std::vector<Part> part;      // all is work where ranks do not wait
-  std::vector<prof::test::Steps> steps;  // one, or none where ranks do not wait
+  std::vector<double>
+      weight;              // shares of the time with the sum 1; if ranks wait, 1 for work and 1 for waiting
+  std::vector<Part> part;  // if ranks do not wait, all is work
+  std::vector<prof::test::Steps> steps;  // one, or none if ranks do not wait
 };
 
-// Every rank leaves out one of twelve.
+// Every rank omits one of twelve.
 uint32_t contexts_of_program(const Job& job) {
   return job.contexts + job.contexts / 12 + 1;
 }
@@ -85,7 +86,7 @@ Program make_program(const Job& job) {
   while (program.nodes.size() <= wanted) {
     auto parent = static_cast<uint32_t>(random.below(program.nodes.size()));
     while (program.depth[parent] >= kMaxDepth) parent = program.nodes[parent].parent;
-    // Of the same call site a path goes on once: the frames of a node's children differ.
+    // A path continues only once at a call site: the frames of a node's children differ.
     const size_t site = 1 + random.below(real - 1);
     const FrameKey frame = program.nodes[site].frame;
     if (program.part[parent] != Part::Compute || program.part[site] != Part::Compute) continue;
@@ -109,7 +110,7 @@ Program make_program(const Job& job) {
   return program;
 }
 
-// Between 1 - spread and 1 + spread.
+// Returns a number between 1 - spread and 1 + spread.
 double around_one(Random& random, double spread) {
   return 1 + spread * (static_cast<double>(random.below(2'000'001)) * 1e-6 - 1);
 }
@@ -129,7 +130,7 @@ void add_steps(const Job& job, Program& program) {
                              steps);
 }
 
-// The contexts of one thread in the order in which it came to them; parents first or not.
+// Returns the contexts of one thread in the order in which it reached them; parents need not come first.
 std::vector<uint32_t> shuffled_contexts(const Program& program, Random& random) {
   std::vector<uint32_t> order;
   for (uint32_t i = 1; i < program.nodes.size(); ++i)
@@ -138,7 +139,7 @@ std::vector<uint32_t> shuffled_contexts(const Program& program, Random& random) 
   return order;
 }
 
-// The trace of a thread that works and waits. `work`, `wait`: nodes that it is at meanwhile.
+// Writes the trace of a thread that works and waits. `work`, `wait`: nodes in which it is meanwhile.
 uint64_t write_steps(prof::test::RecordedThread& thread, const std::vector<prof::test::Steps::Step>& steps,
                      const std::vector<NodeId>& work, const std::vector<NodeId>& wait, Random& random,
                      uint64_t start_ns) {
@@ -177,7 +178,7 @@ void write_thread(prof::test::Recorder& recorder, uint32_t index, const Program&
       work_ns += step.work_ns;
       wait_ns += step.wait_ns;
     }
-    // Ranks that have not all contexts work as long as their steps say.
+    // Ranks that lack some contexts work as long as their steps require.
     double has = 0;
     for (const uint32_t context : contexts)
       if (program.part[context] == Part::Compute) has += program.weight[context];
@@ -262,7 +263,7 @@ void write_clocks(const Job& job) {
                             length_ns(job));
 }
 
-// Each node's files become one, in which a rank's record comes behind its measurements.
+// Packs each node's files into one, in which a rank's record follows its measurements.
 void pack(const Job& job) {
   std::vector<std::vector<fs::path>> of_node((job.ranks + job.ranks_of_node - 1) / job.ranks_of_node);
   const fs::path directory = job.output;

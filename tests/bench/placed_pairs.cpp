@@ -1,6 +1,6 @@
-// placed_pairs PAIRS: the nanoseconds of CPU time that a malloc and its free take, as a JSON object: of
-// another size than the repair plan names, of its size from another place, of the place that it names, and
-// of new and delete likewise.
+// placed_pairs PAIRS: prints the nanoseconds of CPU time of a malloc and its free as a JSON object: with
+// another size than the repair plan names, with its size from another call site, from the site that it names,
+// and the same for new and delete.
 
 #include <time.h>
 
@@ -51,7 +51,7 @@ double cost(size_t pairs, void* (*allocate)(size_t), size_t bytes) {
 
 int main(int count, char** argv) {
   const size_t pairs = count > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
-  std::free(named_malloc(kBytes));  // so that what was moved once has to be looked for
+  std::free(named_malloc(kBytes));  // so that moved allocations have to be searched for
   const double size = cost(pairs, other_malloc, kBytes + 16);
   const double place = cost(pairs, other_malloc, kBytes);
   const double named = cost(pairs, named_malloc, kBytes);

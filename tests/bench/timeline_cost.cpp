@@ -1,7 +1,7 @@
 // Makes databases with long traces, and prints how long the timeline takes to open, index and paint them:
-//   timeline_cost make DATABASE THREADS RECORDS
-//   timeline_cost measure DATABASE
-// Without a display; tests/bench/timeline runs it.
+//    timeline_cost make DATABASE THREADS RECORDS
+//    timeline_cost measure DATABASE
+// Needs no display; tests/bench/timeline runs it.
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ namespace {
 constexpr uint32_t kContexts = 20'000, kFunctions = 2'000;
 constexpr uint64_t kPeriodNs = 1'000'000;
 
-// A tree of calls some twenty deep.
+// Returns a tree of calls some twenty deep.
 Database program(uint32_t threads) {
   Database database;
   database.title = "large";
@@ -60,7 +60,7 @@ Database program(uint32_t threads) {
   return database;
 }
 
-// Threads stay in a part of the program for some thousand samples, and rest at times.
+// Threads stay in a part of the program for some thousand samples, with occasional gaps.
 TraceSource trace(uint32_t seed, uint64_t records) {
   return [random = std::mt19937(seed), left = records, time = uint64_t{1'700'000'000'000'000'000}, part = 0u,
           was_idle = false, records, seed](std::vector<TraceRecord>& block) mutable {
@@ -102,7 +102,7 @@ double ms(const Work& work) {
   return ms_since(begin);
 }
 
-uint64_t most_resident = 0;  // MiB, of what look_at_memory() saw
+uint64_t most_resident = 0;  // MiB, the highest value of look_at_memory()
 
 void look_at_memory() {
   uint64_t sum = 0;
@@ -112,7 +112,7 @@ void look_at_memory() {
   most_resident = std::max(most_resident, sum);
 }
 
-// "123 MiB, and 456 MiB of mapped files"
+// Returns "123 MiB, and 456 MiB of mapped files".
 std::string resident() {
   uint64_t own = 0, files = 0;
   std::ifstream status("/proc/self/status");
@@ -132,7 +132,7 @@ void print_spread(const char* what, std::vector<double> times) {
 void measure_painting(Document& document, TimelinePage& page) {
   TimelineView& view = *page.findChild<TimelineView*>();
   QImage image(view.viewport()->size(), QImage::Format_RGB32);
-  // What the user waits for, and until nothing of it is of the picture before.
+  // Measures the time until the picture contains nothing from before, for which the user waits.
   std::vector<double> complete;
   const auto paint = [&] { view.viewport()->render(&image); };
   const auto paint_all = [&](std::vector<double>& first) {
@@ -167,7 +167,7 @@ void measure_painting(Document& document, TimelinePage& page) {
   print_spread("time by context of what is shown", times);
 }
 
-// All pages side by side, each until it is painted anew.
+// Shows all pages next to each other, and measures each until it is repainted.
 void measure_choice(Document& document) {
   std::vector<std::unique_ptr<Page>> pages;
   for (const std::string& id : kPages) {
@@ -223,7 +223,7 @@ void measure_choice(Document& document) {
     print_spread(("  then painted: " + id.toStdString()).c_str(), times);
   print_spread("a time chosen, until all pages show it", all);
 
-  // What pages compute in the window's thread.
+  // Work of the pages in the window's thread.
   document.choose_time(TimeRange{traces.begin_ns(), traces.end_ns()});
   const CallTree& tree = document.tree();
   size_t values = 0;

@@ -1,5 +1,5 @@
-// unshared_work NAME [MILLIONS]: two threads at work that do not contend for anything, with what detectors of
-// contention may take for it: lines that only one thread writes beside others', lines that all read.
+// unshared_work NAME [MILLIONS]: two threads that do not contend, but do what detectors of contention may
+// mistake for it: lines that one thread writes next to another's, and lines that all read.
 
 #include <algorithm>
 #include <atomic>
@@ -20,7 +20,8 @@ namespace {
 constexpr size_t kLine = 64;
 constexpr size_t kPage = 4096;
 
-// work(thread): both begin together. What it gives back keeps the compiler from leaving the work out.
+// Runs work(thread) in both threads, which begin together. Using its result keeps the compiler from removing
+// the work.
 template <typename Work>
 double both(Work work) {
   std::atomic<int> ready{0};
@@ -40,7 +41,7 @@ alignas(kPage) volatile uint64_t pages[2 * kPage / sizeof(uint64_t)];
 alignas(kLine) volatile uint64_t lines[2 * kLine / sizeof(uint64_t)];
 alignas(kLine) const volatile uint64_t primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
 
-// A word at the end of one page, and one at the begin of the next.
+// A word at the end of one page, and one at the start of the next.
 double neighbouring_pages(uint64_t steps) {
   constexpr size_t kWords = kPage / sizeof(uint64_t);
   return both([=](int thread) {
@@ -66,7 +67,7 @@ double read_only_line(uint64_t steps) {
   });
 }
 
-// Handed from one thread to the other 20 times in all: the line moves, and costs nothing.
+// Passed from one thread to the other 20 times in all: the line moves, at no noticeable cost.
 double handed_over(uint64_t steps) {
   alignas(kLine) static volatile uint64_t word;
   alignas(kLine) static std::atomic<uint64_t> turn;
@@ -81,7 +82,7 @@ double handed_over(uint64_t steps) {
   });
 }
 
-// Rows of one result, of which each thread has its half.
+// Rows of one result, one half for each thread.
 double matrices(uint64_t steps) {
   const auto n = static_cast<size_t>(std::cbrt(8 * static_cast<double>(steps)));
   std::vector<double> a(n * n, 1.5), b(n * n, 0.5), c(n * n);
@@ -143,7 +144,7 @@ double sorting(uint64_t steps) {
   });
 }
 
-// Many small objects, which the two threads' arenas hand out.
+// Many small objects, from both threads' arenas.
 double small_objects(uint64_t steps) {
   return both([=](int thread) {
     std::vector<std::unique_ptr<uint64_t>> kept(64);

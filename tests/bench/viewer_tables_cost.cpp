@@ -1,7 +1,7 @@
 // Prints how long the viewer's tables and flame graph take with a million contexts, and with twenty metrics
-// of them, in milliseconds. With a directory: of a database there that has twenty metrics, how long it takes
-// to open and show; it is made where there is none, in half a minute, and takes 5 GB. Not a test: run by
-// hand.
+// for them, in milliseconds. With a directory: prints how long a database in it with twenty metrics takes to
+// open and show. The database is created if it is missing, which takes half a minute and 5 GB. Not a test:
+// run by hand.
 
 #include <fmt/format.h>
 
@@ -47,7 +47,7 @@ void print_turns(const std::string& what, Act&& act) {
   print(what + ", worst", turns.back());
 }
 
-// The same tree with more metrics, each a little heavier than the one before.
+// Returns the same tree with more metrics, each a little heavier than the previous one.
 CallTree widened(const CallTree& tree, Database& database) {
   CallTree wide = tree;
   database = *tree.database;
@@ -101,7 +101,7 @@ void measure_tables(const CallTree& tree) {
   }
 }
 
-// Rows of a level are sorted as a user would: by the columns that are shown.
+// Sorts the rows of a level as a user would: by the columns that are shown.
 void measure_page(Document& document, Reading reading) {
   const char* const name = reading == Reading::TopDown    ? "top-down"
                            : reading == Reading::BottomUp ? "bottom-up"

@@ -1,4 +1,4 @@
-// waiting_calls CALLS: the nanoseconds that calls take which need not wait, as a JSON object.
+// waiting_calls CALLS: prints the nanoseconds of calls that need not wait, as a JSON object.
 
 #include <poll.h>
 #include <sys/socket.h>

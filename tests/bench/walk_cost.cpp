@@ -1,6 +1,6 @@
 // Prints the cost of one walk in a signal handler at 19 and 60 frames, for this unwinder, libgcc and
-// libunwind in turn (A B C A B C ...), medians over rounds; and what compiling the tables takes. Decides
-// nothing.
+// libunwind in turn (A B C A B C ...), as medians over rounds, and the time for compiling the tables. Has no
+// limits to check.
 #include <link.h>
 #include <signal.h>
 #include <time.h>
@@ -92,7 +92,7 @@ void on_signal(int, siginfo_t*, void* context) {
   last_ns = static_cast<double>(sum) / kWalksPerRound;
 }
 
-// Sixty-four functions, so that the frames of a walk have return addresses of their own.
+// Sixty-four functions, so that the frames of a walk have different return addresses.
 template <int kDepth>
 __attribute__((noipa)) int descend() {
   volatile int local = kDepth;

@@ -15,7 +15,7 @@ using hpcrun::NodeId;
 
 namespace {
 
-// The obvious calling context tree, to compare with.
+// A straightforward calling context tree for comparison.
 class ReferenceTree {
  public:
   NodeId insert(const std::vector<FrameKey>& path) {
@@ -195,7 +195,7 @@ TEST_CASE("an ordinary thread's tree and trace stay far below a mebibyte, and no
             << std::filesystem::file_size(tree.recorder.path()) / 1024 << " KiB reserved on disk\n";
   CHECK(memory < 1024 * 1024 / 2);
   tree.recorder.finish();
-  // The header page is all that stays.
+  // Only the header page stays.
   CHECK(tree.recorder.file.bytes_mapped() == hpcrun::kPageBytes);
   std::cout << "its file: " << std::filesystem::file_size(tree.recorder.path()) * 1000 / 60'000
             << " bytes per 1,000 samples\n";

@@ -1,4 +1,4 @@
-// Clocks are compared by asking each other, and one rank of a node keeps the result.
+// Clocks are compared by exchanging messages, and one rank of a node stores the result.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -51,8 +51,8 @@ sockaddr_in loopback(uint16_t port) {
   return address;
 }
 
-// A network between a server and who asks it, which loses the questions of these numbers, as they come, and
-// makes the server's clock another one.
+// A network between a server and a client. It loses the questions with these numbers, and changes the
+// server's clock.
 class LossyNetwork {
  public:
   LossyNetwork(const ClockServer& server, std::array<bool, 20> lost)
@@ -132,7 +132,7 @@ TEST_CASE("a clock does not differ from itself by more than the error that is to
   REQUIRE_FALSE(server.address().addresses.empty());
   const auto difference = clock_difference(server.address());
   REQUIRE(difference);
-  CHECK(std::abs(difference->offset_ns) <= difference->error_ns + 1);  // halves are cut
+  CHECK(std::abs(difference->offset_ns) <= difference->error_ns + 1);  // halves are truncated
   CHECK(difference->error_ns < 1'000'000'000);
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("what a clock drifts by between both ends of a run is known to the ana
   first.host = "first";
   const NodeClock node(folder.path, first);
   const nlohmann::json begin = read(own_record(folder))["begin"];
-  usleep(300'000);  // a clock that loses more than a tenth is taken for a broken one
+  usleep(300'000);  // a clock that loses more than a tenth is considered broken
   network.put_clock_forward(kDrift);
   node.compare_again();
   const nlohmann::json end = read(own_record(folder))["end"];
@@ -260,7 +260,7 @@ TEST_CASE("whoever sends datagrams without end does not make a comparison of clo
   std::atomic<bool> ended = false;
   std::thread sender([&] {
     sockaddr_in asker{};
-    std::array<char, 32> wrong{};  // of the size of an answer
+    std::array<char, 32> wrong{};  // as large as an answer
     while (!ended) {
       std::array<char, 64> question{};
       sockaddr_in from{};

@@ -1,5 +1,5 @@
-// The events by which processors sample memory accesses: libpfm4 knows each of them, and what it makes of
-// their names is what Intel's manuals have; what is told to the runtime is read there as it was meant.
+// The events with which processors sample memory accesses. libpfm4 knows each of them, its encodings match
+// Intel's manuals, and the runtime reads them as they were written.
 
 #include "prof/launch/memory_events.h"
 #include "prof/base/pfm.h"
@@ -17,7 +17,7 @@ using hpcrun::MemoryEvent;
 
 namespace {
 
-// Also for processors other than this one.
+// Encodes events of all processors, not only of this one.
 bool knows_all_processors() {
   setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
   return find_pfm() != nullptr;

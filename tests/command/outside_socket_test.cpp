@@ -1,4 +1,5 @@
-// Everyone on the machine can connect to the socket on which programs ask to be sampled from outside.
+// Every process on the machine can connect to the socket on which programs request to be sampled from
+// outside.
 
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -43,7 +44,7 @@ class Peer {
       if (setuid(kNobody) != 0) _exit(1);
       for (int i = 0; i < connections; ++i) connect_and_ask(name, sends);
       char byte = 0;
-      // Returns when the test lets go of the other end.
+      // Returns when the test closes the other end.
       _exit(::write(ready[1], &byte, 1) == 1 && ::read(hold_[0], &byte, 1) == 0 ? 0 : 1);
     }
     close(hold_[0]);

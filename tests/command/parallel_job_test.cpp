@@ -20,7 +20,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string>;
 
-// Variables of the environment, as long as it lives.
+// Sets environment variables as long as it lives.
 class Environment {
  public:
   explicit Environment(Variables variables) : variables_(std::move(variables)) {
@@ -45,7 +45,7 @@ Variables joined(Variables some, const Variables& others) {
   return some;
 }
 
-// What the ranks of a launch call it, each by its own number.
+// Returns the names of the launch by its ranks, each with its own number.
 std::set<std::string> launches(const char* rank, const char* size, int count, const Variables& all) {
   std::set<std::string> names;
   for (int i = 0; i < count; ++i) {
@@ -103,7 +103,7 @@ TEST_CASE("a launch is one of its batch job, the same on all nodes") {
     const Environment pmi({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}});
     CHECK(launch() == "99.2");
   }
-  // On the first node mpirun starts processes itself, on others by a step of Slurm's.
+  // mpirun starts processes of the first node itself, and those of other nodes in a step of Slurm's.
   const Environment mpi(
       {{"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_MCA_ess_base_jobid", "5"}});
   CHECK(launch() == "99.5");
@@ -112,14 +112,14 @@ TEST_CASE("a launch is one of its batch job, the same on all nodes") {
 }
 
 TEST_CASE("ranks in a step of Slurm that is not theirs agree on their launch") {
-  // mpiexec in `srun --pty bash`: all have what the shell has, one task with the number 0.
+  // mpiexec in `srun --pty bash`: all have the shell's variables, one task with the number 0.
   const Variables shell = {{"SLURM_JOB_ID", "99"},
                            {"SLURM_STEP_ID", "3"},
                            {"SLURM_PROCID", "0"},
                            {"SLURM_STEP_NUM_TASKS", "1"},
                            {"MPI_LOCALNRANKS", "4"}};
   CHECK(launches("PMI_RANK", "PMI_SIZE", 4, shell) == std::set<std::string>{"99"});
-  // srun started a proxy on each of two nodes, and each of those two ranks.
+  // srun started a proxy on each of two nodes, and each of those started two ranks.
   std::set<std::string> names;
   for (int i = 0; i < 4; ++i) {
     const Environment rank(joined(shell, {{"PMI_RANK", std::to_string(i)}, {"PMI_SIZE", "4"}}));
@@ -128,7 +128,7 @@ TEST_CASE("ranks in a step of Slurm that is not theirs agree on their launch") {
     names.insert(launch());
   }
   CHECK(names == std::set<std::string>{"99"});
-  // Flux in Slurm: its broker is the step's one task.
+  // Flux in Slurm: its broker is the only task of the step.
   Variables flux = shell;
   flux["FLUX_JOB_ID"] = "f2Vjbx";
   CHECK(launches("FLUX_TASK_RANK", "FLUX_JOB_SIZE", 4, flux) == std::set<std::string>{"99.f2Vjbx"});
@@ -210,7 +210,7 @@ TEST_CASE("the proxy of Hydra above a rank tells where its mpiexec listens") {
   }
   CHECK_FALSE(hydra_proxy_above(20, proc.path));
   CHECK_FALSE(hydra_proxy_above(999, proc.path));
-  // What MPI_Comm_spawn starts is a launch of its own.
+  // Processes of MPI_Comm_spawn are a launch of their own.
   add_process(proc, 21, 10, "hydra_pmi_proxy", kProxyWords + '2' + '\0');
   add_process(proc, 41, 21, "prof");
   CHECK(hydra_proxy_above(41, proc.path)->launch == "n1-41455-2");
@@ -218,7 +218,7 @@ TEST_CASE("the proxy of Hydra above a rank tells where its mpiexec listens") {
   add_process(proc, 50, 20, "flux-shell");
   add_process(proc, 51, 50, "prof");
   CHECK_FALSE(hydra_proxy_above(51, proc.path));
-  // One that does not tell, and a circle.
+  // A proxy without an address, and a cycle.
   add_process(proc, 60, 1, "hydra_pmi_proxy", "hydra_pmi_proxy");
   add_process(proc, 61, 60, "prof");
   CHECK(hydra_proxy_above(61, proc.path)->launch.empty());
@@ -269,7 +269,7 @@ TEST_CASE("a directory is taken by one launch") {
   CHECK_FALSE(is_abandoned(dead));
   CHECK_THROWS_WITH(refuse_launch_of_others(folder.path, *read),
                     Catch::Contains("another launch (99.0, 4 ranks)"));
-  // What is not whole or something else is none.
+  // An incomplete file, or one of another kind, is not a record.
   for (const char* text : {"", "{\"launch\": \"99", "{\"launch\": 5, \"size\": 4}", "[]"}) {
     std::ofstream(folder.path / kLaunchFile) << text;
     CHECK_FALSE(launch_record(folder.path));

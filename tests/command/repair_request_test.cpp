@@ -1,4 +1,4 @@
-// Whatever a repair file may say, the plan that is made of it is one that the runtime takes.
+// Whatever a repair file contains, the plan made from it is valid for the runtime.
 
 #include "prof/repair/repair_request.h"
 
@@ -44,7 +44,7 @@ TEST_CASE("a site of which the sizes are not known is placed whatever its alloca
   file.locks = {{{}, {}, 0, site(0, INT64_MAX), {}},
                 {"pool", {"/bin/app", {0xab}, 0x4000}, INT64_MAX, {}, {}}};
   const MappedPlan plan(file);
-  REQUIRE(plan.view().entry_count == 2);  // no variable is as large as that
+  REQUIRE(plan.view().entry_count == 2);  // no variable is that large
   for (uint32_t i = 0; i < 2; ++i) {
     CHECK(plan.view().entries[i].least_bytes == 1);
     CHECK(plan.view().entries[i].most_bytes == hpcrun::kMostPlannedBytes);

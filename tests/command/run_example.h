@@ -1,5 +1,5 @@
 #pragma once
-// A run on a machine without restrictions, from which tests take something away.
+// A run on a machine without restrictions, to which tests add restrictions.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// What `prof run` refuses of what is requested, and what the program is started with otherwise: the libraries
-// in their order, and the environment.
+// What `prof run` refuses, and how the program is started otherwise: the libraries in their order, and the
+// environment.
 
 #include "prof/run/plan.h"
 
@@ -27,12 +27,12 @@ RunPlan planned(const RunRequest& request) {
   return plan_run(request, facts_of(request));
 }
 
-// Of the program's environment; absent: it is not set.
+// Returns a variable of the program's environment; absent if it is not set.
 std::optional<std::string> variable(const RunPlan& plan, const std::string& name) {
   std::optional<std::string> found;
   for (const auto& [variable, value] : plan.launch.environment) {
     if (variable != name) continue;
-    CHECK_FALSE(found);  // one that is set twice has its last value by chance of the order
+    CHECK_FALSE(found);  // if a variable is set twice, its value depends on the order
     found = value;
   }
   return found;
@@ -267,7 +267,7 @@ TEST_CASE("a rank is told of its launch, and names its files apart from others'"
   CHECK(variable(plan, "PROF_LAUNCH") == "l1");
   CHECK(plan.outside.told == rank.environment);
   CHECK(plan.launch.file_prefix == "node7-3-");
-  CHECK(plan.launch.watches_debuggers);  // of the node's directory, which has few ranks
+  CHECK(plan.launch.watches_debuggers);  // in the node's directory, which has few ranks
   CHECK(plan.directory.aggregates);
   CHECK(plan.directory.is_paused);
   CHECK(plan.directory.asked == "out");

@@ -1,4 +1,4 @@
-// Which options of `prof run` fit together, and how closely a run that repairs is sampled.
+// Which options of `prof run` can be combined, and how closely a run with repairs is sampled.
 
 #include "prof/run/request.h"
 

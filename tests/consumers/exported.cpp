@@ -1,5 +1,5 @@
-// A short program whose profile has what exports must carry: named threads, inlined calls, recursion, and
-// waiting.
+// A short program whose profile contains what exports must preserve: named threads, inlined calls, recursion,
+// and waiting.
 
 #include <pthread.h>
 #include <time.h>
@@ -42,7 +42,7 @@ static void work() {
 }
 
 int main() {
-  // A thread starts with the name of the one that makes it.
+  // A thread starts with the name of its creator.
   pthread_setname_np(pthread_self(), "a \"wörker\";1");
   std::thread worker(work);
   pthread_setname_np(pthread_self(), "main");

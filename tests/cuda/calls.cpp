@@ -1,5 +1,5 @@
-// Uses CUDA's driver in the way that the first argument names, and prints what a profiler must not change.
-// Over the fake driver the first parameter of a kernel is its length in nanoseconds.
+// Uses CUDA's driver in the way that the first argument names, and prints results that a profiler must not
+// change. With the fake driver, the first parameter of a kernel is its length in nanoseconds.
 
 #include <cuda.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-// The fake driver's alone.
+// Only in the fake driver.
 extern "C" const char* fake_node_name(CUgraphNode node);
 
 namespace {
@@ -94,7 +94,7 @@ int allocation(const Setting& it) {
   return 40;
 }
 
-// Never waits before the end of the process.
+// Does not wait before the end of the process.
 int asynchronous(const Setting& it) {
   CUfunction kernel = it.kernel("Filter");
   CUstream stream = nullptr;
@@ -117,7 +117,7 @@ int streams(const Setting& it) {
   for (int i = 0; i < 20; ++i) {
     launch(lasting, 12, first);
     launch(brief, 4, second);
-    require(cuStreamSynchronize(second), "cuStreamSynchronize");  // waits for Brief alone
+    require(cuStreamSynchronize(second), "cuStreamSynchronize");  // waits for Brief only
     host_work(10);
     require(cuStreamSynchronize(first), "cuStreamSynchronize");  // nothing left to wait for
   }
@@ -162,7 +162,7 @@ int graph(const Setting& it) {
   return 40;
 }
 
-// While one stream is captured, another is given work and waited for.
+// While one stream is captured, another one gets work and is waited for.
 int capture(const Setting& it) {
   CUstream captured = nullptr;
   CUstream other = nullptr;
@@ -189,7 +189,7 @@ int capture(const Setting& it) {
   return 2;
 }
 
-// All at once, and a wait for all.
+// Submits all at once, and waits for all.
 int many(const Setting& it) {
   CUfunction kernel = it.kernel("Outstanding");
   CUstream stream = nullptr;
@@ -199,7 +199,7 @@ int many(const Setting& it) {
   return 100;
 }
 
-// Each with a task that has ended and one that has not as the context goes.
+// Each context has one completed and one pending task when it is destroyed.
 int contexts() {
   for (int i = 0; i < 10; ++i) {
     CUcontext context = nullptr;
@@ -233,7 +233,7 @@ int every_call(const Setting& it) {
   require(cuMemcpyAsync(other, memory, bytes.size(), stream), "cuMemcpyAsync");
   require(cuStreamSynchronize(stream), "cuStreamSynchronize");
   require(cuMemcpyDtoH(bytes.data(), other, bytes.size()), "cuMemcpyDtoH");
-  require(cuMemcpyDtoH(bytes.data(), other, 0), "cuMemcpyDtoH");  // of nothing: a call without a task
+  require(cuMemcpyDtoH(bytes.data(), other, 0), "cuMemcpyDtoH");  // 0 bytes: a call without a task
   uint64_t length = kMillisecond;
   void* parameters[] = {&length};
   const CUresult refused =
@@ -244,7 +244,7 @@ int every_call(const Setting& it) {
   return bytes[5] == 'x' && refused == CUDA_ERROR_INVALID_VALUE ? 4 : -1;
 }
 
-// Asynchronous copies, of pinned memory and of memory that is not.
+// Asynchronous copies from pinned and from pageable memory.
 int pageable(const Setting&) {
   constexpr size_t kBytes = 20'000'000;  // 2 ms
   CUstream stream = nullptr;
@@ -303,7 +303,7 @@ int leave_outstanding(const Setting& it) {
   exit(3);
 }
 
-// What has run by then, no wait came after.
+// No wait followed what has run by then.
 void run_briefly(const Setting& it) {
   for (int i = 0; i < 5; ++i) launch(it.kernel("Brief"), 2, nullptr);
   printf("launched\n");
@@ -351,7 +351,7 @@ int wait_for_child(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// The child has no context, and is told so.
+// The child has no context, and gets an error that says so.
 int fork_with_context(const Setting& it) {
   launch(it.kernel("Parents"), 2, nullptr);
   fflush(stdout);

@@ -1,8 +1,7 @@
-// libcupti.so.13 over the fake driver. FAKE_CUPTI is a list of what it does otherwise than it should, with
-// commas: taken (another tool has subscribed), old, new (of a version that is not known), no-clock (no
-// callback for times: they are those of CLOCK_REALTIME), zero-end (every third record has no end), drop
-// (every third record is lost), late (records come when they are asked for by force alone), stuck (asked by
-// force it never answers).
+// libcupti.so.13 over the fake driver. FAKE_CUPTI is a comma-separated list of deviations: taken (another
+// tool has subscribed), old, new (an unknown version), no-clock (no timestamp callback: times are those of
+// CLOCK_REALTIME), zero-end (every third record has no end), drop (every third record is lost), late (records
+// are delivered only by a forced flush), stuck (a forced flush never returns).
 
 #include <time.h>
 #include <unistd.h>
@@ -88,7 +87,7 @@ void write(Writer& writer, const fake::Task& task, bool ended) {
     return;
   }
   const uint64_t end = !ended || (does("zero-end") && number % 3 == 2) ? 0 : shown(task.end);
-  static std::string* const kept = new std::string[4096];  // names of records stay
+  static std::string* const kept = new std::string[4096];  // names of records stay valid
   switch (task.kind) {
     case fake::Kind::Kernel: {
       CUpti_ActivityKernel10 record{};

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kLaunchLatency_ns = 20'000;
 
 std::atomic<uint32_t> last_correlation{100};
-thread_local std::vector<uint32_t> correlations;  // of the calls that the thread is in
+thread_local std::vector<uint32_t> correlations;  // of the calls in progress on this thread
 thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
 uint32_t correlation_of_task() {

@@ -1,5 +1,5 @@
 #pragma once
-// Internals of the fake driver: its objects, its device, and how its calls are made.
+// Internals of the fake driver: its objects, its device, and the implementation of its calls.
 
 #include <cuda.h>
 
@@ -32,7 +32,7 @@ struct CUmod_st {
 };
 struct CUevent_st {
   CUcontext context = nullptr;
-  uint64_t end = 0;  // when the device passes it; 0: never recorded
+  uint64_t end = 0;  // when the device passes it; 0: not recorded
 };
 struct CUgraphNode_st {
   std::string name;

@@ -1,8 +1,8 @@
-// libcuda.so.1 of a machine without a GPU: what the tests' programs use of it, over the schedule of
-// fake_driver.h. FAKE_CUDA_SCHEDULE names a file for what was done, in seconds, one "name value" a line.
-// FAKE_CUDA_RUNTIME_IDS=1: tasks that the runtime's calls submit carry the ids of these, not the driver's.
-// FAKE_CUDA_EVENTS=n: there is memory for so many events. FAKE_CUDA_INNER=1: cuGetProcAddress() gives some
-// functions by other addresses than the symbols have.
+// libcuda.so.1 of a machine without a GPU: the functions that the tests' programs use, over the schedule of
+// fake_driver.h. FAKE_CUDA_SCHEDULE names a file for the result, in seconds, one "name value" per line.
+// FAKE_CUDA_RUNTIME_IDS=1: tasks submitted by the runtime's calls have the ids of these calls, not the
+// driver's. FAKE_CUDA_EVENTS=n: there is memory for n events. FAKE_CUDA_INNER=1: cuGetProcAddress() returns
+// addresses that differ from the symbols' for some functions.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 
 thread_local std::vector<CUcontext> pushed;
 
-// As NVIDIA's does it.
+// Loads the injected library, as NVIDIA's driver does.
 void inject() {
   const char* path = getenv("CUDA_INJECTION64_PATH");
   void* library = path ? dlopen(path, RTLD_NOW) : nullptr;
@@ -61,7 +61,7 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
-  const int process = getpid();  // runs do not share it
+  const int process = getpid();  // the number differs between runs
   memset(uuid, 0xfa, sizeof *uuid);
   memcpy(uuid->bytes, &process, sizeof process);
   return CUDA_SUCCESS;

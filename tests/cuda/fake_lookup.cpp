@@ -1,5 +1,5 @@
-// cuGetProcAddress(): the newest variant of a function that there is, whatever version was asked for, except
-// for the functions that were there from the beginning.
+// cuGetProcAddress(): returns the newest variant of a function, whatever version was requested, except for
+// the functions that existed from the beginning.
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-// libcudart.so.13 over the fake driver: a few functions that call the driver's, as NVIDIA's do.
+// libcudart.so.13 over the fake driver: a few functions that call the driver's, as NVIDIA's runtime does.
 
 #include <cuda_runtime_api.h>
 

@@ -9,7 +9,7 @@ using namespace fake;
 
 namespace {
 
-// NVIDIA's may do anything with what a destroyed context had.
+// NVIDIA's driver may do anything with objects of a destroyed context.
 void require_alive(CUevent event) {
   const std::lock_guard lock(driver().mutex);
   if (std::ranges::count(driver().destroyed, event->context) != 0) abort();

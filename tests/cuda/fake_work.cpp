@@ -1,4 +1,4 @@
-// What the device is given to do: kernels, copies, fills, graphs; and memory.
+// Work for the device: kernels, copies, fills, graphs; and memory.
 
 #include <algorithm>
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kAllocation_ns = 400'000;
 constexpr uint64_t kFree_ns = 600'000;
 
-// As much as programs look at: a device does not keep the caller busy with it.
+// Copies as much as programs read. A device does not occupy the caller for a copy.
 void move(CUdeviceptr to, const void* from, size_t bytes) {
   memcpy(reinterpret_cast<void*>(to), from, std::min<size_t>(bytes, 4096));
 }
@@ -84,7 +84,7 @@ CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) {
   }
   FAKE_END;
 }
-// Of memory that the driver does not know it tells nothing.
+// Returns nothing about memory that the driver did not allocate.
 CUresult cuPointerGetAttribute(void* out, CUpointer_attribute, CUdeviceptr memory) {
   const std::lock_guard lock(driver().mutex);
   if (std::ranges::count(driver().pinned, reinterpret_cast<void*>(memory)) == 0)

@@ -1,4 +1,4 @@
-// The driver's functions for calls.cpp, as CUDA's runtime comes to them: libcuda.so.1 is opened, and the
+// The driver's functions for calls.cpp, found as CUDA's runtime finds them: libcuda.so.1 is opened, and the
 // functions are looked up before it is initialised.
 
 #include <cuda.h>
@@ -24,7 +24,7 @@ void* find(const char* name) {
 
 }  // namespace
 
-// The program's function, which jumps to what the driver gave by the name.
+// Defines the program's function, which jumps to the driver's function of that name.
 #define LOADED(function, name)                                                                             \
   extern "C" {                                                                                             \
   __attribute__((used)) void* loaded_##function;                                                           \

@@ -1,5 +1,5 @@
-// One of two libraries in front of each other: both have the function `answer`, and tell what dlsym() finds
-// behind them.
+// One of two libraries in lookup order. Both have the function `answer`, and report what dlsym() finds after
+// them.
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-// Opens CUDA's driver, and then looks symbols up in ways whose outcome depends on who asks.
+// Opens CUDA's driver, and then looks up symbols in ways whose result depends on the caller.
 
 #include <dlfcn.h>
 

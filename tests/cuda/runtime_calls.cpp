@@ -1,5 +1,5 @@
-// Uses CUDA's runtime, as a shared library. Over the fakes a kernel is the driver's handle of it, and its
-// first parameter its length in nanoseconds.
+// Uses CUDA's runtime as a shared library. With the fakes, a kernel is its handle in the driver, and its
+// first parameter is its length in nanoseconds.
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

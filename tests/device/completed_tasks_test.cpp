@@ -22,7 +22,7 @@ TEST_CASE(
     uint64_t taken_until = 0;
     for (size_t i = 0; i < tasks.size(); ++i) {
       Task& task = tasks[i];
-      // Mostly in order, some far behind, some long.
+      // Mostly in order, some far out of order, some long.
       task.start = random.below(10) == 0 ? taken_until + random.below(300) : taken_until + 100 + 2 * i;
       task.end = task.start + (random.below(20) == 0 ? 200 : random.below(6));
       completed.add(&task);

@@ -37,7 +37,8 @@ TEST_CASE("a clock of the device's own is followed as it drifts") {
   constexpr uint64_t kStart = 50'000'000'000, kDevice = 7'000'000;
   DeviceClock clock;
   uint64_t host = kStart;
-  // 100 parts in a million fast; every 20 ms a command, queued anywhere within a call of 1 to 30 us.
+  // The device's clock is 100 parts per million fast. Every 20 ms there is a command, queued anywhere within
+  // a call of 1 to 30 us.
   const auto device_at = [&](uint64_t time) { return kDevice + (time - kStart) + (time - kStart) / 10'000; };
   uint64_t random = 1;
   for (int i = 0; i < 1'000; ++i) {

@@ -1,5 +1,5 @@
-// A calling context that is found without a walk is the one that a walk finds: in calls that differ in one
-// frame far up, in frames of any size, in recursion, and as the same stack comes to hold other calls.
+// A calling context that is found without a walk equals the one that a walk finds: in calls that differ in
+// one frame far up, in frames of any size, in recursion, and when the same stack holds other calls later.
 #include "hpcrun/device/launch_contexts.h"
 
 #include <alloca.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Frames = std::vector<FrameKey>;
 
-// What the engine does, with a number for each path in place of a tree.
+// Does what the engine does, with a number for each path instead of a tree.
 struct Probe {
   prof_test::ThreadWalker walker;
   Arena arena;
@@ -57,10 +57,10 @@ const char* const kKernels[] = {"KernelM", "KernelN", "KernelM2", "x", "y", "z"}
   p.contexts->add(p.arena, target, fresh);
 }
 
-// What is below: launches now and then, and calls on.
+// Launches now and then, and calls further functions.
 [[gnu::noinline]] void go_on(Random& random, int depth);
 
-// Of the same size, so that the stack below tells nothing.
+// Has frames of the same size, so that the stack below does not reveal the difference.
 [[gnu::noinline]] void left(Random& random, int depth) {
   go_on(random, depth);
   asm volatile("");
@@ -69,14 +69,14 @@ const char* const kKernels[] = {"KernelM", "KernelN", "KernelM2", "x", "y", "z"}
   go_on(random, depth);
   asm volatile("");
 }
-// Found by its frame pointer, which the frames below have saved.
+// Its frame is found by its frame pointer, which the frames below have saved.
 [[gnu::noinline]] void of_any_size(Random& random, int depth) {
   volatile char* room = static_cast<char*>(alloca(16 * (1 + random.below(4))));
   room[0] = 1;
   go_on(random, depth);
   asm volatile("" : : "r"(room) : "memory");
 }
-// Its frame begins where a word below its frame pointer says.
+// A word below its frame pointer says where its frame begins.
 [[gnu::noinline]] void realigned(Random& random, int depth) {
   alignas(64) volatile char block[64];
   volatile char* room = static_cast<char*>(alloca(16 * (1 + random.below(2))));
@@ -85,7 +85,7 @@ const char* const kKernels[] = {"KernelM", "KernelN", "KernelM2", "x", "y", "z"}
   go_on(random, depth);
   asm volatile("" : : "r"(room), "r"(block) : "memory");
 }
-// Keeps a number in the frame pointer that is the program's own.
+// Uses the frame pointer register for a number of its own.
 [[gnu::noinline]] void uses_bp(Random& random, int depth) {
   uint64_t own = random.below(1'000'000);
   asm volatile("" : "+r"(own) : : "rbx", "r12", "r13", "r14", "r15");
@@ -155,7 +155,7 @@ TEST_CASE("a context that is found is the one that a walk finds, in random calls
       probe = &p;
       Random random(seed);
       for (int round = 0; round < 2'000; ++round) {
-        // From few beginnings, so that paths come again and part again.
+        // From few starting points, so that paths recur and diverge again.
         Random again(random.below(40));
         go_on(again, static_cast<int>(again.below(again.below(8) == 0 ? 60 : 12)));
       }
@@ -186,7 +186,7 @@ TEST_CASE("what was found out before modules changed is not used any more") {
     probe = &p;
     uint64_t found = 0, walked = 0;
     for (int i = 0; i < 8; ++i) {
-      asm volatile("" : "+r"(i));  // not unrolled: but for the first turn, one call
+      asm volatile("" : "+r"(i));  // not unrolled: one call, except in the first iteration
       if (i == 5) {
         invalidate_walk_caches();
         walked = p.walked;

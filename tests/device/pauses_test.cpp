@@ -1,4 +1,4 @@
-// Pauses of measuring: what devices and threads did in them counts as nothing.
+// Pauses of measuring: device and thread activity in them does not count.
 #include <catch2/catch.hpp>
 
 #include "tests/device/counted_engine.h"
@@ -11,7 +11,7 @@ TEST_CASE("a pause counts neither as work nor as idleness, nor as a wait") {
   Task* const task = engine.submit(kStart);
   engine.begin_wait(0, kStart + 20);
   engine.schedule.add_pause(kStart + 30, kStart + 45);
-  engine.schedule.add_pause(kStart + 30, kStart + 50);  // it went on
+  engine.schedule.add_pause(kStart + 30, kStart + 50);  // it continued
   engine.end_wait(0, kStart + 80);
   CHECK(engine.schedule.complete(task, kStart + 10, kStart + 60, kStart + 80) == 10);
   engine.schedule.advance(kStart + 80);
@@ -22,7 +22,8 @@ TEST_CASE("a pause counts neither as work nor as idleness, nor as a wait") {
   CHECK(thread.cpu_idle.value == 40);
   CHECK(engine.cause(0) == 20);
   CHECK(thread.wake.value == 20);
-  CHECK(thread.idle_in_calls.value == 10 + 20);  // before the task began, which precedes the call, and in it
+  CHECK(thread.idle_in_calls.value ==
+        10 + 20);  // before the task began, which precedes the call, and during it
   CHECK(thread.idle_elsewhere.value == 20);
   const DeviceTotals totals = engine.schedule.totals(0);
   CHECK(totals.paused == 20);
@@ -52,7 +53,7 @@ TEST_CASE("a pause that covers tasks and idleness leaves nothing of them") {
 TEST_CASE("of pauses only what lies after a device's first use is its own") {
   Engine engine;
   engine.schedule.add_pause(kStart + 10, kStart + 30);
-  engine.schedule.add_pause(kStart + 50, kStart + 60);  // goes on as the second one is used first
+  engine.schedule.add_pause(kStart + 50, kStart + 60);  // continues as the second one is used first
   engine.schedule.add_device(1, kStart + 60);
   engine.schedule.add_pause(kStart + 50, kStart + 75);
   CHECK(engine.schedule.totals(0).paused == 45);

@@ -1,4 +1,4 @@
-// The engine's core against a count of every nanosecond, in schedules that chance makes.
+// The engine's core, compared with a count of every nanosecond in random schedules.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -19,7 +19,7 @@ struct Script {
     QueueIndex queue;
     DeviceIndex device;
     Task* task;
-    size_t which;  // of the engine's causes
+    size_t which;  // index of the engine's causes
   };
   struct RanWait {
     int thread;

@@ -1,4 +1,4 @@
-// The blame that the engine's core finds, against schedules whose every nanosecond is counted.
+// The blame that the engine's core computes, for schedules whose every nanosecond is counted.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -10,7 +10,7 @@ using namespace hpcrun::test;
 TEST_CASE("figure 2.4 with samples: the kernel gets the wait, samples after it the idleness") {
   Engine engine;
   Task* k = engine.submit(kStart);
-  engine.sample(0, kStart + 10);  // S1, S2: nobody is blamed
+  engine.sample(0, kStart + 10);  // S1, S2: nothing is blamed
   engine.sample(0, kStart + 20);
   engine.begin_wait(0, kStart + 40);  // T2
   engine.scope(0).add_device(0);
@@ -126,8 +126,8 @@ TEST_CASE("what a call that may work does after the last task is no wait") {
 }
 
 TEST_CASE("host work in a call that may wait is no wait, whichever tasks run meanwhile") {
-  // Builds beside a kernel that goes on after them: one that works for 80 of 100 µs, and reads files in the
-  // rest, and one that works all the time.
+  // Programs build while a kernel runs that ends after them. One works for 80 of 100 µs, and reads files in
+  // the rest. The other works all the time.
   Engine engine;
   Task* task = engine.submit(kStart);
   engine.begin_wait(0, kStart + 100'000);
@@ -179,7 +179,7 @@ TEST_CASE("where a driver spins as it waits, processor time tells nothing of cal
     engine.end_wait(0, kStart + 160, true, 50);
     engine.schedule.complete(second, kStart + 100, kStart + 155, kStart + 160);
     Task* third = engine.submit(kStart + 200);
-    engine.begin_wait(0, kStart + 210);  // loads a module, while a task goes on that was there before
+    engine.begin_wait(0, kStart + 210);  // loads a module, while an earlier task continues
     engine.end_wait(0, kStart + 240, true, 30);
     engine.schedule.complete(third, kStart + 200, kStart + 90'000, kStart + 90'000);
     engine.schedule.finish(kStart + 90'000);
@@ -286,7 +286,7 @@ TEST_CASE("tasks that are submitted at once count as those that are submitted by
   CHECK(at_once(kStart + 1) == nullptr);  // nothing is in reserve
   engine.schedule.fill(waiter.reserve);
   Task* const third = at_once(kStart + 2);
-  Task* const second = at_once(kStart + 1);  // a thread that was a little slower
+  Task* const second = at_once(kStart + 1);  // a thread that was slightly slower
   REQUIRE(third);
   REQUIRE(second);
   CHECK(engine.schedule.is_under_way(third));
@@ -298,7 +298,7 @@ TEST_CASE("tasks that are submitted at once count as those that are submitted by
   CHECK(engine.schedule.horizon(kStart + 50) == kStart + 1);
   engine.schedule.discard(second);
   CHECK(engine.schedule.horizon(kStart + 50) == kStart + 50);
-  CHECK(at_once(kStart + 51) == nullptr);  // nothing is under way: others have to be told
+  CHECK(at_once(kStart + 51) == nullptr);  // no task is in progress: other threads have to be notified
   engine.sample(0, kStart + 60);
   engine.schedule.finish(kStart + 60);
   CHECK(engine.threads[0]->idle_elsewhere.value == 60 - 5 - 10);

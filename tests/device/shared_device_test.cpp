@@ -1,4 +1,4 @@
-// Two processes that share a device, by a child that does what it is told through a pipe.
+// Two processes that share a device. One is a child that executes commands from a pipe.
 #include "hpcrun/device/shared_device.h"
 
 #include <sys/wait.h>
@@ -27,7 +27,7 @@ std::filesystem::path file_of(const std::string& device) {
   return "/dev/shm/prof-device-" + std::to_string(geteuid()) + "-" + name;
 }
 
-// Joins and does its work, says so, and stays until it is told to leave or killed.
+// Joins and does its work, reports that, and stays until it is told to leave or is killed.
 class OtherProcess {
  public:
   OtherProcess(const std::string& device, const std::function<void(SharedDevice&)>& work) {

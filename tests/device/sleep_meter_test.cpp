@@ -22,7 +22,7 @@ TEST_CASE("a thread that had to wait for a processor did not sleep") {
   SleepMeter meter;
   meter.restart({100, 5});
   CHECK(meter.slept(1000, {400, 5}) == 0);
-  // The next time counts from there.
+  // The next measurement starts from there.
   CHECK(meter.slept(500, {500, 6}) == 400);
 }
 

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A machine made of files in a folder of its own: a recent kernel, everything allowed.
+// A synthetic machine made of files in a folder: a recent kernel, everything allowed.
 class Synthetic {
  public:
   Synthetic() : folder_(fs::temp_directory_path() / ("prof-doctor-" + std::to_string(getpid()))) {
