@@ -82,7 +82,7 @@ void warn_truncated() noexcept {
 void warn_unwritable(int error) noexcept {
   if (process_state.warned_unwritable && process_state.warned_unwritable->exchange(true)) return;
   warn("cannot write measurements to", error,
-       "runs on unmeasured (others that fail like it are not reported)");
+       "runs on unmeasured (further failures of this kind are not reported)");
 }
 
 // Writes NAME=value lines; lines that do not fit are omitted.
@@ -174,7 +174,7 @@ void note_unfollowed_devices(const char* library) noexcept {
   if (noted_for == process_state.attachment) return;
   noted_for = process_state.attachment;
   process_state.file.write_note(
-      "what the process did on devices was not measured: prof came to it when it ran already; start it with "
+      "the process's work on devices was not measured, because prof attached after it started; start it with "
       "prof run");
 }
 
@@ -199,9 +199,9 @@ bool keep_config(const char* settings) noexcept {
 
 void warn_of_valgrind() noexcept {
   char line[128];
-  const int length = snprintf(
-      line, sizeof line, "prof: process %d runs unmeasured: valgrind, which executes it, cannot be sampled\n",
-      sys_getpid());
+  const int length =
+      snprintf(line, sizeof line,
+               "prof: process %d runs unmeasured: programs under valgrind cannot be sampled\n", sys_getpid());
   raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line), length);
 }
 

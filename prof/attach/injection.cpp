@@ -223,7 +223,7 @@ long Injection::call(const std::filesystem::path& library, const std::string& fu
   const std::string path = library.string();
   const size_t texts = path.size() + 1 + function.size() + 1 + text.size() + 1;
   if (sizeof(Request) + texts > kRequestBytes)
-    fail(kOwnFailure, "the settings are too long for process {}", target_.pid);
+    fail(kOwnFailure, "the settings are too long for process {}; use a shorter path with -o", target_.pid);
   std::string texts_after = path + '\0' + function + '\0' + text + '\0';
   Request request;
   request.dlopen = target_.dlopen;
@@ -285,8 +285,7 @@ void Injection::create_thread(const std::string& request) {
     }
     if (std::chrono::steady_clock::now() > end)
       fail(kOwnFailure,
-           "no thread of process {} was met at a place where the runtime can be loaded: all are within the C "
-           "library, "
+           "no thread of process {} is at a place where the runtime can be loaded: all are in the C library, "
            "the loader or an allocator, or in system calls that must not be interrupted; try again",
            target_.pid);
     std::this_thread::sleep_for(std::chrono::microseconds(100 + random() % 2000));

@@ -59,29 +59,28 @@ std::vector<std::string> read_command(int pid) {
 
 // Checks owner, state and kind of the process, as far as /proc shows them.
 void refuse_by_status(int pid) {
-  if (kill(pid, 0) != 0 && errno == ESRCH) fail(kOwnFailure, "there is no process {}", pid);
+  if (kill(pid, 0) != 0 && errno == ESRCH) fail(kOwnFailure, "no process {} exists", pid);
   const std::string state = status_field(pid, "State");
-  if (state.starts_with("Z") || state.starts_with("X"))
-    fail(kOwnFailure, "process {} has ended already", pid);
+  if (state.starts_with("Z") || state.starts_with("X")) fail(kOwnFailure, "process {} has ended", pid);
   if (pid == getpid()) fail(kOwnFailure, "prof cannot attach to itself");
   if (state.starts_with("T"))
-    fail(kOwnFailure, "process {} is stopped; let it go on with `kill -CONT {}` first", pid, pid);
+    fail(kOwnFailure, "process {} is stopped; continue it first with `kill -CONT {}`", pid, pid);
   if (const std::string tracer = status_field(pid, "TracerPid"); tracer != "0" && !tracer.empty())
-    fail(kOwnFailure, "process {} is traced by process {} (a debugger or strace); end that first", pid,
+    fail(kOwnFailure, "process {} is traced by process {} (a debugger or strace); detach that first", pid,
          tracer);
   const uid_t user = geteuid();
   if (const auto owner = static_cast<uid_t>(std::strtoul(status_field(pid, "Uid").c_str(), nullptr, 10));
       user != 0 && owner != user)
-    fail(kOwnFailure, "process {} belongs to another user; attach as that user or as root", pid);
+    fail(kOwnFailure, "process {} belongs to another user; run prof as that user or as root", pid);
   std::error_code error;
   const fs::path program = fs::read_symlink(fmt::format("/proc/{}/exe", pid), error);
   if (program.empty() && error == std::errc::no_such_file_or_directory)
-    fail(kOwnFailure, "process {} is a thread of the kernel, which has no program to measure", pid);
+    fail(kOwnFailure, "process {} is a kernel thread, which cannot be measured", pid);
   if (error)
     fail(kOwnFailure, "the kernel forbids access to process {} ({}): {}", pid, error.message(),
-         user == 0 ? "root may not trace it from here; run prof outside the container or sandbox, or with "
-                     "CAP_SYS_PTRACE"
-                   : "it may have raised privileges, or be another user's; attach as root");
+         user == 0 ? "even root may not trace it from here; run prof outside the container or sandbox, or "
+                     "with CAP_SYS_PTRACE"
+                   : "it has raised privileges or belongs to another user; run prof as root");
 }
 
 void refuse_other_root(int pid) {
@@ -91,7 +90,7 @@ void refuse_other_root(int pid) {
   if (fs::read_symlink(process + "/ns/mnt", error) != own ||
       !is_same_file(process + "/root", "/proc/self/root"))
     fail(kOwnFailure,
-         "process {} sees other files (a container or chroot), so it could not load the runtime; run prof "
+         "process {} sees other files (a container or chroot), so it cannot load the runtime; run prof "
          "inside it",
          pid);
 }
@@ -156,9 +155,8 @@ void find_functions(TargetProcess& target, const std::string& path, uint64_t bia
     if (address == 0 && kill(target.pid, 0) != 0) fail(kOwnFailure, "process {} has ended", target.pid);
     if (address == 0)
       fail(kOwnFailure,
-           "the C library of process {} ({}) has no {}: it is older than glibc 2.34, or was replaced since "
-           "the "
-           "program started; start the program anew",
+           "the C library of process {} ({}) has no {}: it is older than glibc 2.34, or was replaced after "
+           "the program started; restart the program",
            target.pid, path, name);
     return bias + address;
   };
@@ -189,12 +187,11 @@ TargetProcess examine_process(int pid) {
 
   const ElfFile program(fmt::format("/proc/{}/exe", pid));
   if (!program.is_64bit_x86())
-    fail(kOwnFailure, "process {} runs no x86-64 program; the runtime measures these only", pid);
+    fail(kOwnFailure, "process {} is not a 64-bit x86 program; the runtime measures no others", pid);
   if (program.has_section(".go.buildinfo"))
     fail(kOwnFailure,
-         "process {} is a Go program, whose runtime takes every signal by raw system call and would be "
-         "killed by "
-         "ours; start it with `prof run`, or use Go's own pprof",
+         "process {} is a Go program, which prof's signals would kill; start it with `prof run`, or use Go's "
+         "own pprof",
          pid);
   const std::map<std::string, Module> modules = loaded_modules(pid, program.has_section(".interp"));
   const bool has_sanitizer =
@@ -203,9 +200,8 @@ TargetProcess examine_process(int pid) {
           modules, [](const auto& module) { return hpcrun::preloads_sanitizer(module.first.c_str()); });
   if (has_sanitizer)
     fail(kOwnFailure,
-         "process {} has a sanitizer, which must be the only library that intercepts the C library; start it "
-         "with "
-         "`prof run`, which samples it from outside",
+         "process {} uses a sanitizer, which must be the only library that intercepts the C library; start "
+         "it with `prof run`, which samples it from outside",
          pid);
   const Module* libc = nullptr;
   for (const auto& [path, module] : modules) {
@@ -224,9 +220,8 @@ TargetProcess examine_process(int pid) {
   }
   if (!libc)
     fail(kOwnFailure,
-         "process {} has no glibc that could load the runtime: it is statically linked, or was linked with "
-         "another "
-         "C library; start it with `prof run`",
+         "process {} has no glibc to load the runtime: it is statically linked, or uses another C library; "
+         "start it with `prof run`",
          pid);
   return target;
 }

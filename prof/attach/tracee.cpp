@@ -40,14 +40,13 @@ std::optional<Tracee> Tracee::stop_if_repeatable(int tid) {
     yama >> scope;
     if (scope > 0)
       fail(kOwnFailure,
-           "the kernel forbids to trace process {} (kernel.yama.ptrace_scope is {}); attach as root, start "
-           "the program "
-           "with `prof run`, or `sysctl kernel.yama.ptrace_scope=0`",
+           "the kernel forbids tracing process {} (kernel.yama.ptrace_scope is {}); run prof as root, start "
+           "the program with `prof run`, or set `sysctl kernel.yama.ptrace_scope=0`",
            tid, scope);
     fail(kOwnFailure,
-         "the kernel forbids to trace process {}: it is being traced already, has raised privileges, or a "
-         "seccomp "
-         "profile refuses ptrace; attach as root outside of the container, or start it with `prof run`",
+         "the kernel forbids tracing process {}: it is traced already, has raised privileges, or a seccomp "
+         "profile refuses ptrace; run prof as root outside the container, or start the program with `prof "
+         "run`",
          tid);
   }
   Tracee tracee(tid);

@@ -33,7 +33,7 @@ CLI::Validator choice(const std::map<std::string, Enum>& names) {
     }
     const std::string wrong = std::exchange(text, {});
     const std::string meant = did_you_mean(wrong, known);
-    return "'" + wrong + (meant.empty() ? "' is none of: " + listed : "' is unknown" + meant);
+    return "'" + wrong + (meant.empty() ? "' is not one of: " + listed : "' is unknown" + meant);
   };
   std::string description;
   for (const auto& entry : names) description += (description.empty() ? "" : "|") + entry.first;

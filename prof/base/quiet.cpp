@@ -6,7 +6,7 @@ namespace prof {
 
 void add_quiet_option(CLI::App& command) {
   command.add_flag_callback(
-      "-q,--quiet", [] { set_quiet(true); }, "Say nothing but errors: no summary, remarks or progress");
+      "-q,--quiet", [] { set_quiet(true); }, "Print errors only");
 }
 
 }  // namespace prof

@@ -76,7 +76,7 @@ fs::path find_runtime_library() {
     const fs::path library = prefix / folder / kRuntime;
     if (fs::exists(library, error)) return library;
   }
-  fail(kOwnFailure, "{} is not in {}; build or install prof as a whole", kRuntime,
+  fail(kOwnFailure, "{} is missing from {}; build or install all of prof", kRuntime,
        (prefix / PROF_LIBRARY_FOLDER).string());
 }
 
@@ -120,7 +120,7 @@ fs::path find_regions_plugin() {
   std::error_code error;
   if (fs::exists(plugin, error)) return plugin;
   fail(kOwnFailure,
-       "prof was built without LLVM 14, which `prof cc` needs; install llvm-14-dev and build it again");
+       "prof was built without LLVM 14, which `prof cc` needs; install llvm-14-dev and rebuild prof");
 }
 
 fs::path preloadable(const fs::path& library) {
@@ -132,9 +132,8 @@ fs::path preloadable(const fs::path& library) {
       make_link(library, place / library.filename()))
     return place / library.filename();
   fail(kOwnFailure,
-       "the path {} cannot be preloaded for its space or colon, and {} cannot hold a link to it; move prof, "
-       "or set "
-       "TMPDIR to a folder of yours",
+       "the path {} contains a space or colon, so it cannot be preloaded, and {} cannot hold a link to it; "
+       "move prof, or set TMPDIR to a folder that you can write to",
        library.string(), folder.string());
 }
 

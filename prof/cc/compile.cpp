@@ -28,8 +28,8 @@ struct Language {
   const char* what;
 };
 constexpr std::array<Language, 2> kLanguages = {{
-    {"cc", "clang-14", "Compile C, marking where it works atomically, for isolated pages"},
-    {"c++", "clang++-14", "Compile C++, marking where it works atomically, for isolated pages"},
+    {"cc", "clang-14", "Compile C and mark atomic code for --repair=isolate"},
+    {"c++", "clang++-14", "Compile C++ and mark atomic code for --repair=isolate"},
 }};
 
 // With any of these options the compiler links no file that could run.
@@ -83,8 +83,8 @@ int run_compiler(const std::vector<std::string>& words) {
   arguments.push_back(nullptr);
   pid_t child = -1;
   if (const int error = posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ))
-    fail(kOwnFailure, "{} cannot be run ({}), and `prof cc` compiles by it; install the package clang-14",
-         words[0], std::strerror(error));
+    fail(kOwnFailure, "cannot run {}: {}; `prof cc` compiles with it: install the package clang-14", words[0],
+         std::strerror(error));
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -133,7 +133,7 @@ void add_compile_commands(CLI::App& app, int& status) {
   for (const Language& language : kLanguages) {
     CLI::App* command = app.add_subcommand(language.subcommand, language.what);
     auto arguments = std::make_shared<std::vector<std::string>>();
-    command->add_option("argument", *arguments, "What clang takes: options, sources, objects")
+    command->add_option("argument", *arguments, "Arguments for clang: options, sources, objects")
         ->type_name("FILE");
     // Reached by `--help` alone: all other command lines belong to the compiler.
     command->callback([&status] { status = kOwnFailure; });

@@ -137,13 +137,12 @@ void print_all_keys(const CLI::App& app) {
 void add_help_command(CLI::App& app, int& status) {
   auto options = std::make_shared<HelpCommand>();
   CLI::App* command = app.add_subcommand("help", "Show the help of a command");
-  command->add_option("command", options->words, "The command: run, list events, ...")->type_name("COMMAND");
-  command->add_option("--format", options->format, "text, man (for man(1)) or json")
+  command->add_option("command", options->words, "Command: run, list events, ...")->type_name("COMMAND");
+  command->add_option("--format", options->format, "Output format: text, man (for man(1)) or json")
       ->transform(choice(kHelpFormats))
       ->type_name("FORMAT")
       ->configurable(false);
-  command
-      ->add_option("--man-pages", options->directory, "Write the manual pages of all commands there instead")
+  command->add_option("--man-pages", options->directory, "Write the manual pages of all commands to DIR")
       ->type_name("DIR")
       ->configurable(false);
   command->callback([&app, options, &status] {
@@ -155,10 +154,7 @@ void add_help_command(CLI::App& app, int& status) {
 void add_completion_command(CLI::App& app, int& status) {
   auto shell = std::make_shared<Shell>();
   CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
-  command->add_option("shell", *shell, "The shell")
-      ->transform(choice(kShells))
-      ->required()
-      ->type_name("SHELL");
+  command->add_option("shell", *shell, "Shell")->transform(choice(kShells))->required()->type_name("SHELL");
   command->callback([&app, shell, &status] {
     const CommandDescription root = describe(app);
     switch (*shell) {
@@ -182,10 +178,9 @@ void add_config_command(CLI::App& app, int& status) {
     ConfigFormat format = ConfigFormat::Text;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("config", "Show the settings and where they come from");
-  command->add_flag("--all", options->all, "Name every setting that there is, and its variable")
-      ->configurable(false);
-  command->add_option("--format", options->format, "text or json")
+  CLI::App* command = app.add_subcommand("config", "Show the settings in effect and their origin");
+  command->add_flag("--all", options->all, "List every setting and its variable")->configurable(false);
+  command->add_option("--format", options->format, "Output format: text or json")
       ->transform(choice(kConfigFormats))
       ->type_name("FORMAT")
       ->configurable(false);

@@ -81,8 +81,8 @@ std::string section_of_settings(const CommandDescription& command) {
                       "As " + bold("--" + option.long_name) + ".");
   }
   if (page.empty()) return page;
-  return ".SH SETTINGS\nDefaults of options come from these environment variables, and from these keys of "
-         ".prof.toml or the user's config.toml, the first that is set.\n" +
+  return ".SH SETTINGS\nThese environment variables, and these keys of .prof.toml or of the user's "
+         "config.toml, set defaults of options. The first that is set counts.\n" +
          page;
 }
 

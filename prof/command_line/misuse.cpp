@@ -32,7 +32,7 @@ std::string listed(const std::vector<std::string>& names) {
 std::string missing_subcommand(const CLI::App& app, const CommandDescription& command) {
   const std::vector<std::string> names = names_of(command.subcommands);
   const std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return "a subcommand is needed: one of " + listed(names);
+  if (unknown.empty()) return "the subcommand is missing: use one of " + listed(names);
   const std::string& word = unknown.front();
   return "unknown subcommand '" + word + "'" + nearest_or_all(word, names);
 }
@@ -44,7 +44,7 @@ std::string missing_option(const CLI::App& command) {
     const OptionDescription described = describe(*option);
     return (option->get_positional() ? described.value : described.names.back()) + " is missing";
   }
-  return "something is missing";
+  return "a required option is missing";
 }
 
 std::string wrong_value(const CLI::App& command, const CLI::ParseError& error) {
@@ -69,8 +69,8 @@ std::string words_for_value(const CLI::Option& option, const CLI::ParseError& er
   const std::string unconverted = "Could not convert: " + option.get_name() + " = ";
   if (what.starts_with(unconverted)) {
     const bool is_flag = option.get_items_expected_max() == 0;
-    return fmt::format("'{}' is {}", what.substr(unconverted.size()),
-                       is_flag ? "neither true nor false" : "not a number that it takes");
+    return fmt::format("'{}': expected {}", what.substr(unconverted.size()),
+                       is_flag ? "true or false" : "a number");
   }
   const std::string lead = option.get_name() + ": ";
   if (!what.starts_with(lead)) return {};
@@ -80,14 +80,13 @@ std::string words_for_value(const CLI::Option& option, const CLI::ParseError& er
   if (what.compare(lead.size(), kValue.size(), kValue) != 0 || end == what.npos)
     return what.substr(lead.size());
   const size_t start = lead.size() + kValue.size();
-  return fmt::format(
-      "'{}' is {}", what.substr(start, end - start),
-      describe(option).kind == ValueKind::Process ? "not the number of a process" : what.substr(end + 1));
+  return fmt::format("'{}' is {}", what.substr(start, end - start),
+                     describe(option).kind == ValueKind::Process ? "not a process ID" : what.substr(end + 1));
 }
 
 std::string nearest_or_all(const std::string& word, const std::vector<std::string>& names) {
   const std::string nearest = did_you_mean(word, names);
-  return nearest.empty() ? ": one of " + listed(names) : nearest;
+  return nearest.empty() ? ": use one of " + listed(names) : nearest;
 }
 
 std::string words_for_misuse(const CLI::App& app, const CLI::ParseError& error) {

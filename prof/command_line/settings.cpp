@@ -67,7 +67,7 @@ void warn_of_misspelt(const KnownSettings& known) {
     if (std::ranges::none_of(variables, [&](const std::string& one) { return one.starts_with(prefix); }))
       continue;
     if (const std::string nearest = nearest_name(name, variables); !nearest.empty())
-      say("{} is no setting and is ignored; did you mean {}?", name, nearest);
+      say("{} is not a setting and is ignored; did you mean {}?", name, nearest);
   }
 }
 
@@ -88,13 +88,12 @@ class FileReader {
 
   void read() {
     const std::optional<std::string> text = read_regular_file(file_);
-    if (!text)
-      fail(kOwnFailure, "{}: cannot be read; remove it, or give yourself the right to read it", file_);
+    if (!text) fail(kOwnFailure, "{}: permission denied; make it readable, or remove it", file_);
     try {
       const toml::table document = toml::parse(*text, file_);
       read_table(document, "");
     } catch (const toml::parse_error& error) {
-      fail(kOwnFailure, "{}:{}: not TOML: {}", file_, error.source().begin.line, error.description());
+      fail(kOwnFailure, "{}:{}: invalid TOML: {}", file_, error.source().begin.line, error.description());
     }
   }
 
@@ -103,7 +102,7 @@ class FileReader {
     for (const auto& [name, node] : table) {
       const std::string key = prefix + std::string(name.str());
       if (const toml::table* inner = node.as_table()) {
-        if (known_.contains(key)) refuse(node, key, "a table where a value is expected");
+        if (known_.contains(key)) refuse(node, key, "expected a value, not a table");
         if (!has_keys_below(key)) refuse_unknown(name.source().begin.line, key, true);
         read_table(*inner, key + ".");
       } else {
@@ -119,7 +118,7 @@ class FileReader {
 
   static void say_refused(const std::string& origin, const std::string& key, const Known& known) {
     say("{}: {} is ignored: a project's file may not set where files are written, or what is loaded or "
-        "executed; set it by --{}, {} or your own config.toml",
+        "executed; set it with --{}, {} or your own config.toml",
         origin, key, key.substr(key.rfind('.') + 1), known.variable);
   }
 
@@ -127,7 +126,7 @@ class FileReader {
                                      const Known& known) const {
     std::vector<std::string> values;
     if (const toml::array* array = node.as_array()) {
-      if (!known.takes_list) refuse(node, key, "a list where one value is expected");
+      if (!known.takes_list) refuse(node, key, "expected one value, not a list");
       for (const toml::node& element : *array) values.push_back(value_of(element, key, known));
     } else {
       values.push_back(value_of(node, key, known));
@@ -136,12 +135,12 @@ class FileReader {
   }
 
   std::string value_of(const toml::node& node, const std::string& key, const Known& known) const {
-    if (known.is_flag && !node.is_boolean()) refuse(node, key, "neither true nor false");
+    if (known.is_flag && !node.is_boolean()) refuse(node, key, "expected true or false");
     if (const auto* text = node.as_string()) return text->get();
     if (const auto* number = node.as_integer()) return fmt::format("{}", number->get());
     if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
     if (const auto* flag = node.as_boolean(); flag && known.is_flag) return flag->get() ? "true" : "false";
-    refuse(node, key, known.is_flag ? "neither true nor false" : "neither text nor a number");
+    refuse(node, key, known.is_flag ? "expected true or false" : "expected text or a number");
   }
 
   bool has_keys_below(const std::string& table) const {
@@ -150,7 +149,7 @@ class FileReader {
   }
 
   [[noreturn]] void refuse(const toml::node& node, const std::string& key, const char* what) const {
-    fail(kOwnFailure, "{}:{}: {} is {}", file_, node.source().begin.line, key, what);
+    fail(kOwnFailure, "{}:{}: {}: {}", file_, node.source().begin.line, key, what);
   }
 
   [[noreturn]] void refuse_unknown(size_t line, const std::string& key, bool is_table) const {
@@ -158,7 +157,7 @@ class FileReader {
     for (const auto& [name, setting] : known_)
       names.push_back(is_table ? name.substr(0, name.rfind('.')) : name);
     const std::string nearest = did_you_mean(key, names);
-    fail(kOwnFailure, "{}:{}: no setting is called {}{}", file_, line, key,
+    fail(kOwnFailure, "{}:{}: unknown setting {}{}", file_, line, key,
          nearest.empty() ? "; `prof config --all` lists them" : nearest);
   }
 
@@ -184,11 +183,12 @@ bool is_ours(const fs::path& file) {
   if (lstat(file.c_str(), &link) != 0) return false;
   const RegularFile opened(file);
   if (!opened.is_open()) {
-    say("{} is left out: {}", file.string(), opened.reason());
+    say("{} is ignored: {}", file.string(), opened.reason());
   } else if (!is_trusted(opened.status())) {
-    say("{} is left out: it belongs to another user; make it yours with chown, or remove it", file.string());
+    say("{} is ignored: it belongs to another user; change its owner with chown, or remove it",
+        file.string());
   } else if (!is_trusted(link)) {
-    say("{} is left out: the link belongs to another user; remove it", file.string());
+    say("{} is ignored: the link belongs to another user; remove the link", file.string());
   } else {
     return true;
   }

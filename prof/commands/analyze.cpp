@@ -35,7 +35,7 @@ struct AnalyzeCommand {
 void add_analyze_command(CLI::App& app, int& status) {
   auto command = std::make_shared<AnalyzeCommand>();
   command->options.jobs = 0;
-  CLI::App* sub = app.add_subcommand("analyze", "Turn measurements into a database");
+  CLI::App* sub = app.add_subcommand("analyze", "Analyze measurements into a database");
   sub->add_option("directories", command->directories, "Measurement directories, analyzed as one run")
       ->type_name("DIR")
       ->required();
@@ -45,11 +45,11 @@ void add_analyze_command(CLI::App& app, int& status) {
       ->type_name("N");
   sub->add_flag_callback(
       "--no-sources", [command] { command->options.copy_sources = false; },
-      "Copy no source files into the database");
+      "Do not copy source files into the database");
   sub->add_flag("--merge-recursion", command->options.merge_recursion,
-                "Fold recursive calls into the first occurrence of a function");
+                "Fold recursive calls into their outermost frame");
   sub->add_flag("--resume", command->resume,
-                "Go on where an interrupted analysis by as many processes was; else begin, so that it can");
+                "Resume an interrupted analysis, or start one that can be resumed");
   add_share_option(*sub);
   add_quiet_option(*sub);
   sub->callback([command, &status] {

@@ -22,7 +22,7 @@
 namespace prof {
 
 Application::Application(int& status)
-    : CLI::App("Samples programs without a rebuild and says who is to blame for the waste", "prof") {
+    : CLI::App("Sampling profiler for Linux programs you cannot recompile", "prof") {
   set_version_flag("--version", short_version(), "Print the version");
   set_help_flag("-h,--help", "Print this help");
   set_help_all_flag("--help-all", "Print the help of all subcommands");

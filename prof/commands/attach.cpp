@@ -97,12 +97,11 @@ bool detach(int pid, const fs::path& runtime) {
   try {
     Injection injection(examine_process(pid));
     if (const long error = injection.call(runtime, "hpcrun_detach", ""))
-      say("process {}: {}: a part of what was measured may be missing", pid,
-          std::strerror(static_cast<int>(error)));
+      say("process {}: {}: some measurements may be missing", pid, std::strerror(static_cast<int>(error)));
     return true;
   } catch (const CommandError& error) {
     if (kill(pid, 0) != 0 || !measured(pid)) return true;
-    say("cannot detach from process {}, which goes on being measured: {}", pid, error.what());
+    say("cannot detach from process {}, which is still being measured: {}", pid, error.what());
     return false;
   }
 }
@@ -113,9 +112,11 @@ void settle_with_others(int pid, const fs::path& runtime) {
   if (file.empty() || !measured(pid)) return;
   if (!fs::exists(file.parent_path() / kAttachedMarker) || !AttachmentLock(file.parent_path()).held())
     fail(kOwnFailure, "process {} is being measured already, into {}", pid, file.parent_path().string());
-  say("process {} was left attached by a prof that is gone; what it measured is in {}", pid,
+  say("process {} was left attached by an earlier prof, which ended; its measurements are in {}", pid,
       file.parent_path().string());
-  if (!detach(pid, runtime)) fail(kOwnFailure, "process {} is not measured anew; try again", pid);
+  if (!detach(pid, runtime))
+    fail(kOwnFailure,
+         "cannot detach the earlier prof from process {}, so it is not measured again; try again", pid);
 }
 
 std::string settings_text(const std::vector<std::pair<std::string, std::string>>& settings) {
@@ -136,11 +137,12 @@ std::optional<UserRights> hand_over(const fs::path& directory, const TargetProce
   if (folder.owner() != target.uid) {
     if (folder.owner() != user_for_files() || !folder.names().empty())
       fail(kOwnFailure,
-           "{}: is not the empty directory or the one of {}, whose process {} writes there; choose another "
+           "{} is neither empty nor the directory of {}, which process {} already writes to; choose another "
            "directory with -o",
            directory.string(), name_of_user(target.uid), target.pid);
     if (fchownat(folder.descriptor(), "", target.uid, target.gid, AT_EMPTY_PATH) != 0)
-      fail(kOwnFailure, "cannot let the user of process {} write to {}: {}; choose another directory with -o",
+      fail(kOwnFailure,
+           "cannot give the user of process {} write access to {}: {}; choose another directory with -o",
            target.pid, directory.string(), std::strerror(errno));
   }
   return UserRights::of_process(target.pid, target.uid, target.gid);
@@ -150,8 +152,7 @@ void start_measuring(Injection& injection, const TargetProcess& target, const fs
                      const std::string& settings, const fs::path& directory) {
   const long error = injection.call(runtime, "hpcrun_attach", settings);
   if (error == EBUSY)
-    fail(kOwnFailure, "process {} is still busy with an attachment that a prof left behind; try again",
-         target.pid);
+    fail(kOwnFailure, "process {} has not finished an earlier attachment; try again", target.pid);
   if (error)
     fail(kOwnFailure, "process {} cannot write to {}: {}", target.pid, directory.string(),
          std::strerror(static_cast<int>(error)));
@@ -196,9 +197,11 @@ std::string wait_for_end(int pid, const Window& window, const EndSignals& signal
 int attach(int pid, const MeasuringOptions& options) {
   std::vector<std::string> names = options.events;
   if (take_locks(names))
-    fail(kOwnFailure, "locks are followed in programs that `prof run` starts, not in running ones");
+    fail(kOwnFailure,
+         "-e locks cannot attach to a running process; start the program with `prof run -e locks`");
   if (take_contention(names) != ContentionRequest::None)
-    fail(kOwnFailure, "contention is looked for in programs that `prof run` starts, not in running ones");
+    fail(kOwnFailure,
+         "-e contention cannot attach to a running process; start the program with `prof run -e contention`");
   const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const fs::path runtime = find_runtime_library();
@@ -243,7 +246,7 @@ int attach(int pid, const MeasuringOptions& options) {
       const MeasuringWindow measuring(directory, window);
       why = wait_for_end(pid, options.window, signals, *process);
     }
-    if (!why.empty()) say("process {} is measured no more: {}", target.pid, why);
+    if (!why.empty()) say("process {} is no longer measured: {}", target.pid, why);
     // Children that the process forked are measured, too.
     for (const fs::path& file : files_of_running(directory))
       detached = detach(RunningProcess(file).pid(), runtime) && detached;
@@ -255,7 +258,7 @@ int attach(int pid, const MeasuringOptions& options) {
   outcome.wall_s = std::chrono::duration<double>(Clock::now() - begin).count();
   write_run_record(directory, target.command, start, outcome, probe.cost_s);
   if (!has_measurements(directory)) {
-    say("nothing was measured: process {} ended before it began", target.pid);
+    say("nothing was measured: process {} ended before measuring began", target.pid);
     return 0;
   }
   share_measurements(directory);
@@ -273,9 +276,9 @@ void add_attach_command(CLI::App& app, int& status) {
     MeasuringOptions measuring;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("attach", "Measure a process that runs already");
+  CLI::App* command = app.add_subcommand("attach", "Measure a running process");
   add_measuring_options(*command, options->measuring);
-  command->add_option("pid", options->pid, "The process")
+  command->add_option("pid", options->pid, "Process to measure")
       ->required()
       ->check(CLI::PositiveNumber)
       ->type_name("PID");

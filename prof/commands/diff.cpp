@@ -42,7 +42,7 @@ void require_each_once(const std::vector<std::string>& runs) {
     fs::path path = fs::weakly_canonical(run, missing);
     if (path.filename() == "database") path = path.parent_path();  // the database of a measurement directory
     if (std::ranges::find(known, path) != known.end())
-      fail(kOwnFailure, "{} is given twice on one side: a run counts once", run);
+      fail(kOwnFailure, "{} is listed twice on one side; list each run once", run);
     known.push_back(path);
   }
 }
@@ -56,12 +56,12 @@ Sides sides_of(const DiffOptions& options) {
   const bool has_lists = !options.before_runs.empty() || !options.after_runs.empty();
   if (has_words && has_lists)
     fail(kOwnFailure,
-         "give runs as BEFORE AFTER, or with --before and --after, not both; see prof diff --help");
+         "runs are given twice: use either BEFORE AFTER, or --before and --after; see prof diff --help");
   Sides sides{has_lists ? options.before_runs : runs_named(options.before),
               has_lists ? options.after_runs : runs_named(options.after)};
   if (sides.before.empty() || sides.after.empty())
     fail(kOwnFailure,
-         "nothing to compare with: prof diff takes runs before and runs after; see prof diff --help");
+         "runs are missing: prof diff compares runs before with runs after; see prof diff --help");
   require_each_once(sides.before);
   require_each_once(sides.after);
   return sides;
@@ -81,7 +81,7 @@ void add_runs(RunMatcher& matcher, const std::vector<std::string>& runs, bool is
 void require_costs(const MatchedRuns& runs) {
   for (const ComparedRun& run : runs.runs)
     if (run.total <= 0)
-      fail(kOwnFailure, "{}: has no {}; measure it longer, or compare another --metric", run.name,
+      fail(kOwnFailure, "{} has no {}; measure it for longer, or compare another --metric", run.name,
            runs.what().name);
 }
 
@@ -89,8 +89,8 @@ void remark_on_programs(const MatchedRuns& runs) {
   const auto other = std::ranges::find_if(
       runs.runs, [&](const ComparedRun& run) { return run.title != runs.runs.front().title; });
   if (other != runs.runs.end())
-    remark("{} is a run of {}, {} one of {}: what has the same name is compared", runs.runs.front().name,
-           runs.runs.front().title, other->name, other->title);
+    remark("{} is a run of {}, {} a run of {}: functions, call paths and lines are matched by name",
+           runs.runs.front().name, runs.runs.front().title, other->name, other->title);
 }
 
 void require_scales(const MatchedRuns& runs) {
@@ -100,21 +100,21 @@ void require_scales(const MatchedRuns& runs) {
     uint64_t& workers = run.is_after ? after : before;
     const uint64_t own = workers_of(run, runs);
     if (workers != 0 && workers != own)
-      fail(kOwnFailure, "{} has {}, others of its side {}: the runs of a side are to have as many", run.name,
-           words_for_workers(runs, own), workers);
+      fail(kOwnFailure, "{} has {}, other runs of its side have {}; use runs of equal size on each side",
+           run.name, words_for_workers(runs, own), workers);
     workers = own;
   }
   if (before == after)
-    fail(kOwnFailure, "{} has {}, and so have the runs after: --scaling takes runs of different size",
+    fail(kOwnFailure, "{} has {}, and so have the runs after; --scaling compares runs of different size",
          first.name, words_for_workers(runs, before));
 }
 
 int compare(const DiffOptions& options) {
   const bool scales = options.changes.scaling != Scaling::None;
   if (scales && options.fail_percent)
-    fail(kOwnFailure, "--fail-on-regress compares versions, --scaling sizes: give one of them");
+    fail(kOwnFailure, "--fail-on-regress compares versions, --scaling compares sizes; leave one of them out");
   if (scales && options.changes.same_total)
-    fail(kOwnFailure, "--same-total hides what --scaling is to find: give one of them");
+    fail(kOwnFailure, "--same-total hides what --scaling measures; leave one of them out");
   const Sides sides = sides_of(options);
   RunMatcher matcher(options.metric);
   add_runs(matcher, sides.before, false);
@@ -131,7 +131,7 @@ int compare(const DiffOptions& options) {
 
 void add_diff_command(CLI::App& app, int& status) {
   auto options = std::make_shared<DiffOptions>();
-  CLI::App* command = app.add_subcommand("diff", "Say what changed between runs, and what does not scale");
+  CLI::App* command = app.add_subcommand("diff", "Compare runs: what changed, and what does not scale");
   add_diff_options(*command, *options);
   add_quiet_option(*command);
   command->callback([options, &status] { status = compare(*options); });

@@ -37,11 +37,9 @@ int doctor(const DoctorOptions& options) {
 
 void add_doctor_command(CLI::App& app, int& status) {
   auto options = std::make_shared<DoctorOptions>();
-  CLI::App* command = app.add_subcommand("doctor", "Say what can be measured here, and what would change it");
-  command
-      ->add_option("program", options->program, "A program to look at: is it measurable, what is known of it")
-      ->type_name("PROGRAM");
-  command->add_flag("--json", options->json, "For programs")->configurable(false);
+  CLI::App* command = app.add_subcommand("doctor", "Check what can be measured on this machine");
+  command->add_option("program", options->program, "Program to check as well")->type_name("PROGRAM");
+  command->add_flag("--json", options->json, "Print JSON")->configurable(false);
   command->callback([options, &status] { status = doctor(*options); });
 }
 

@@ -43,7 +43,7 @@ fs::path import(const ImportCommand& command) {
   // Checked before the work, not only after it.
   require_place_for_database(output);
   if (has_measurements(output))
-    fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
+    fail(kOwnFailure, "{} holds measurements, not a database; choose another path with -o", output.string());
   Import result = import_file(command.file, command.options);
   if (command.copy_sources) mark_sources(result.database.files);
   for (const std::string& warning : result.warnings) remark_line(warning);
@@ -58,18 +58,18 @@ fs::path import(const ImportCommand& command) {
 void add_import_command(CLI::App& app, int& status) {
   auto command = std::make_shared<ImportCommand>();
   command->options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  CLI::App* sub = app.add_subcommand("import", "Turn what another profiler recorded into a database");
+  CLI::App* sub = app.add_subcommand("import", "Convert a recording of another profiler into a database");
   sub->add_option("file", command->file,
-                  "What perf record wrote, collapsed stacks, or a pprof profile; - for standard input")
+                  "perf.data, collapsed stacks or a pprof profile; - reads standard input")
       ->type_name("FILE")
       ->required();
   sub->add_option("-o,--output", command->output, "Database to write [FILE.database]")->type_name("DATABASE");
-  sub->add_option("--format", command->options.format,
-                  "perf, collapsed or pprof [what the contents look like]")
+  sub->add_option("--format", command->options.format, "Input format: perf, collapsed or pprof [detected]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
   sub->add_flag_callback(
-      "--no-sources", [command] { command->copy_sources = false; }, "Copy no source files into the database");
+      "--no-sources", [command] { command->copy_sources = false; },
+      "Do not copy source files into the database");
   add_share_option(*sub);
   add_quiet_option(*sub);
   sub->callback([command, &status] {

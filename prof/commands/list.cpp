@@ -72,7 +72,7 @@ std::vector<Listed> events() {
 
 std::vector<Listed> measurable_metrics() {
   std::vector<Listed> rows = {{"CPUTIME", "sec", "CPU time, user and system"},
-                              {"REALTIME", "sec", "time that passed, waiting included"}};
+                              {"REALTIME", "sec", "elapsed time, waiting included"}};
   for (const EventDescription& event : list_events())
     if (event.name.find("::") != event.name.npos) rows.push_back({event.name, "events", event.text});
   const auto add = [&rows](const auto& metrics) {
@@ -122,7 +122,7 @@ CLI::App* add_list(CLI::App& list, const std::string& name, const std::string& t
                    std::function<std::vector<Listed>()> rows) {
   auto format = std::make_shared<ListFormat>();
   CLI::App* command = list.add_subcommand(name, text);
-  command->add_option("--format", *format, "Columns, only names, or JSON [text]")
+  command->add_option("--format", *format, "Output format: text, names or json [text]")
       ->transform(choice(kListFormats))
       ->type_name("FORMAT");
   command->callback([name, format, &status, rows = std::move(rows)] {
@@ -135,20 +135,20 @@ CLI::App* add_list(CLI::App& list, const std::string& name, const std::string& t
 }  // namespace
 
 void add_list_command(CLI::App& app, int& status) {
-  CLI::App* list = app.add_subcommand("list", "List what can be asked for by name");
+  CLI::App* list = app.add_subcommand("list", "List events, metrics, formats and repairs");
   list->require_subcommand(1);
-  add_list(*list, "events", "Events that this machine can sample", status, events);
+  add_list(*list, "events", "List the events that this machine can sample", status, events);
 
   auto database = std::make_shared<std::string>();
-  add_list(*list, "metrics", "Metrics of a database, or those that this machine can measure", status,
+  add_list(*list, "metrics", "List the metrics of a database or of this machine", status,
            [database] { return database->empty() ? measurable_metrics() : metrics_of(*database); })
-      ->add_option("database", *database, "A database, or the measurement directory it is in")
+      ->add_option("database", *database, "Database or measurement directory")
       ->type_name("DATABASE|DIR");
 
-  add_list(*list, "formats", "Formats of reports, exports and imports", status,
+  add_list(*list, "formats", "List the formats of reports, exports and imports", status,
            [&app] { return formats(app); });
 
-  add_list(*list, "repairs", "Repairs of running programs, for prof run --repair", status, [] {
+  add_list(*list, "repairs", "List the repairs for prof run --repair", status, [] {
     std::vector<Listed> rows;
     for (const RepairKindDescription& kind : list_repairs()) rows.push_back({kind.name, "repair", kind.text});
     return rows;

@@ -30,7 +30,7 @@ std::optional<int> pid_in(const std::string& text) {
 }
 
 RunningProcess find_process(int pid) {
-  if (kill(pid, 0) != 0 && errno == ESRCH) fail(kOwnFailure, "there is no process {}", pid);
+  if (kill(pid, 0) != 0 && errno == ESRCH) fail(kOwnFailure, "no process {} exists", pid);
   const fs::path file = file_of_process(pid);
   if (file.empty())
     fail(kOwnFailure,
@@ -39,7 +39,7 @@ RunningProcess find_process(int pid) {
          pid, pid);
   RunningProcess process(file);
   if (!process.is_valid())
-    fail(kOwnFailure, "cannot open {}: {}; become the user who measures", file.string(),
+    fail(kOwnFailure, "cannot open {}: {}; run this command as the user who measures", file.string(),
          std::strerror(errno));
   return process;
 }
@@ -49,16 +49,17 @@ void change_process(int pid, bool pausing) {
   if (process.is_paused() == pausing)
     say("process {} {} already", pid, pausing ? "is paused" : "is measured");
   if (!(pausing ? process.pause() : process.resume()))
-    say("process {}: samples are {}, but its perf events are out of reach (ptrace is forbidden), so that {}",
-        pid, pausing ? "thrown away from now on" : "kept again",
-        pausing ? "they still cost, unless the `prof` that measures it is there to switch them off"
-                : "none arrive until the `prof` that measures it switches them on");
+    say("process {}: samples are {}, but ptrace is forbidden, so its perf events cannot be switched: {}", pid,
+        pausing ? "discarded from now on" : "kept again",
+        pausing
+            ? "they still cost time unless the `prof` that measures it is still running to switch them off"
+            : "none arrive until the `prof` that measures it switches them on");
 }
 
 void change_run(const fs::path& directory, bool pausing) {
   std::error_code error;
   if (!fs::is_directory(directory, error))
-    fail(kOwnFailure, "{}: neither a process id nor a measurement directory", directory.string());
+    fail(kOwnFailure, "{} is neither a process ID nor a measurement directory", directory.string());
   const std::optional<UserRights> rights = rights_for(directory);
   std::vector<fs::path> all = node_directories(directory);
   all.push_back(directory);
@@ -70,8 +71,7 @@ void change_run(const fs::path& directory, bool pausing) {
 void add_command(CLI::App& app, int& status, const char* name, const char* what, bool pausing) {
   auto target = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(name, what);
-  command
-      ->add_option("target", *target, "A process, or the measurement directory of a run: all its processes")
+  command->add_option("target", *target, "Process, or measurement directory of a run (all its processes)")
       ->type_name("PID|DIR")
       ->required();
   command->callback([target, pausing, &status] {
@@ -86,8 +86,8 @@ void add_command(CLI::App& app, int& status, const char* name, const char* what,
 }  // namespace
 
 void add_pause_commands(CLI::App& app, int& status) {
-  add_command(app, status, "pause", "Pause the measuring of a running process or run", true);
-  add_command(app, status, "resume", "Go on measuring", false);
+  add_command(app, status, "pause", "Pause measuring of a process or run", true);
+  add_command(app, status, "resume", "Resume measuring", false);
 }
 
 }  // namespace prof

@@ -41,15 +41,20 @@ int run_program(const RunOptions& options) {
 int run(const RunOptions& options) {
   if (options.pid) {
     if (!options.repair.empty() && parse_repair_request(options.repair).is_for_anything())
-      fail(kOwnFailure, "--repair is for programs that `prof run` starts; leave it out for running ones");
+      fail(kOwnFailure,
+           "--repair cannot change a running process; leave it out, or start the program with `prof run`");
     if (options.aggregate == Aggregate::Node)
-      fail(kOwnFailure, "--aggregate is for programs that `prof run` starts; leave it out for running ones");
+      fail(kOwnFailure,
+           "--aggregate does not work with a running process; leave it out, or start the program with `prof "
+           "run`");
     if (!options.command.empty())
-      fail(kOwnFailure, "-p names a process that runs already; leave '{}' out, or -p", options.command[0]);
+      fail(kOwnFailure, "-p measures a running process, but a program is named too; leave out '{}' or -p",
+           options.command[0]);
     return attach(*options.pid, options.measuring);
   }
   if (options.command.empty())
-    fail(kOwnFailure, "name the program to run, or a process with -p; see prof run --help");
+    fail(kOwnFailure,
+         "the program to run is missing; name it, or a running process with -p; see prof run --help");
   return run_program(options);
 }
 
@@ -57,28 +62,26 @@ int run(const RunOptions& options) {
 
 void add_run_command(CLI::App& app, int& status) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "Measure a program, analyze and print a summary");
+  CLI::App* command = app.add_subcommand("run", "Run and measure a program, then print a summary");
   add_measuring_options(*command, options->measuring);
-  command->add_option("-p,--pid", options->pid, "A process that runs already, instead of a program")
+  command->add_option("-p,--pid", options->pid, "Attach to a running process instead of starting a program")
       ->check(CLI::PositiveNumber)
       ->type_name("PID");
   command
       ->add_flag("--paused", options->measuring.window.paused,
-                 "Measure nothing until prof_start() or `prof resume`")
+                 "Start paused, until prof_start() or `prof resume`")
       ->excludes("--delay");
   command->add_flag_callback(
-      "--no-devices", [options] { options->devices = false; },
-      "Follow the program on no accelerator (OpenCL, CUDA)");
+      "--no-devices", [options] { options->devices = false; }, "Do not trace accelerators (OpenCL, CUDA)");
   command
       ->add_option("--device-trace", options->device_trace,
-                   "With --trace, of what accelerators execute: all, or what sampling would see [exact]")
+                   "Device tasks in traces: all, or only sampled ones [exact]")
       ->transform(choice(kDeviceTraces))
       ->type_name("HOW");
   CLI::Option* const repair =
       command
           ->add_option("--repair", options->repair,
-                       "Change what threads contend for in the running program: layout, layout:FILE, locks, "
-                       "isolate or "
+                       "Repair contention while the program runs: layout, layout:FILE, locks, isolate or "
                        "none [layout,locks]")
           // The values that shells offer. parse_repair_request() checks the whole value.
           ->check(CLI::Validator([](std::string&) { return std::string(); },
@@ -87,23 +90,19 @@ void add_run_command(CLI::App& app, int& status) {
   make_value_optional(*repair, kDefaultRepairs);
   CLI::Option* const verify =
       command
-          ->add_option(
-              "--verify", options->verify,
-              "With --repair, run the program again without and with what was found, in N pairs, and "
-              "keep what is faster [3]")
+          ->add_option("--verify", options->verify,
+                       "Time N pairs of runs without and with the repairs, and keep those that help [3]")
           ->check(within(1, 100))
           ->type_name("N");
   make_value_optional(*verify, "3");
-  command
-      ->add_option("--ranks", options->ranks,
-                   "Of a parallel program, the ranks to measure: 0-15,1024 or a share, 10% [all]")
+  command->add_option("--ranks", options->ranks, "Ranks to measure: 0-15,1024 or a share, 10% [all]")
       ->type_name("LIST|PCT%");
   command
       ->add_option("--aggregate", options->aggregate,
-                   "Measure on a disk of each node, and leave one file a node: node or none [none]")
+                   "Measure on each node's disk, leave one file per node: node or none [none]")
       ->transform(choice(kAggregates))
       ->type_name("HOW");
-  command->add_option("command", options->command, "The program to measure, and its arguments")
+  command->add_option("command", options->command, "Program to measure, and its arguments")
       ->type_name("PROGRAM [ARGUMENT]...");
   command->prefix_command(false);
   command->positionals_at_end(true);

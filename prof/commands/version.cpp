@@ -63,8 +63,8 @@ std::string as_json() {
 
 void add_version_command(CLI::App& app, int& status) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app.add_subcommand("version", "Say what was built, and with what");
-  command->add_flag("--json", *json, "For programs")->configurable(false);
+  CLI::App* command = app.add_subcommand("version", "Show the version and how it was built");
+  command->add_flag("--json", *json, "Print JSON")->configurable(false);
   command->callback([json, &status] {
     const std::string text = *json ? as_json() : as_text();
     std::fputs(text.c_str(), stdout);  // main() checks for errors

@@ -32,7 +32,7 @@ bool is_set(const char* name) {
 
 void require_display() {
   if (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY") || is_set("QT_QPA_PLATFORM")) return;
-  fail(kOwnFailure, "no display: use `ssh -X`, or write a picture with --screenshot FILE");
+  fail(kOwnFailure, "no display is available; use `ssh -X`, or write a picture with --screenshot FILE");
 }
 
 // Returns the database to open for the path. A measurement directory is analyzed if it has no database yet.
@@ -45,7 +45,7 @@ fs::path database_to_view(const fs::path& path) {
   }
   database_of(path, ReadValues::WhenAskedFor);
   if (is_database(path / "database")) return path / "database";
-  fail(kOwnFailure, "{}: cannot be written to; analyze it with `prof analyze {} -o DATABASE`", path.string(),
+  fail(kOwnFailure, "cannot write to {}; analyze it with `prof analyze {} -o DATABASE`", path.string(),
        path.string());
 }
 
@@ -58,10 +58,8 @@ fs::path database_to_view(const fs::path& path) {
   execv(name.c_str(), words.data());
   if (errno == ENOENT)
     fail(kOwnFailure,
-         "there is no viewer beside this prof: install the package prof-viewer, or build prof with "
-         "qt6-base-dev "
-         "and qt6-svg-dev; a bundle has none: open the database where there is one, or read it by prof "
-         "report");
+         "the viewer is not installed; install the package prof-viewer, or build prof with qt6-base-dev and "
+         "qt6-svg-dev (bundles have no viewer: open the database on a machine with one, or use prof report)");
   fail(kOwnFailure, "cannot start {}: {}", name, std::strerror(errno));
 }
 
@@ -69,7 +67,7 @@ fs::path database_to_view(const fs::path& path) {
 
 void add_view_command(CLI::App& app, int&) {
   auto options = std::make_shared<viewer::ViewOptions>();
-  CLI::App* command = app.add_subcommand("view", "Look at a database in a window");
+  CLI::App* command = app.add_subcommand("view", "Open a database in a window");
   viewer::add_view_options(*command, *options);
   add_quiet_option(*command);
   command->callback([options] {
@@ -77,7 +75,9 @@ void add_view_command(CLI::App& app, int&) {
     if (!options->database.empty()) options->database = database_to_view(options->database).string();
     if (!options->compare.empty()) {
       if (options->database.empty())
-        fail(kOwnFailure, "--compare needs a DATABASE to compare with, before it");
+        fail(kOwnFailure,
+             "--compare needs two databases; name the first one before it: prof view DATABASE --compare "
+             "DATABASE");
       options->compare = database_to_view(options->compare).string();
     }
     become(find_viewer(), viewer::arguments_of(*options));

@@ -34,7 +34,7 @@ const std::map<std::string, ExportFormat>& format_names() {
 }
 
 std::string help_on_formats() {
-  std::string text = "what to write; needed, here or as a setting";
+  std::string text = "Output format (required)";
   for (const ExportFormatInfo& info : export_formats())
     text += fmt::format("; {}: {}", info.name, info.opened_with);
   return text;
@@ -53,21 +53,20 @@ bool is_file(const ExportOptions& options) {
 void require_possible(const ExportFormatInfo& format, const ExportOptions& options, bool any_trace,
                       std::FILE* out) {
   if (format.one_metric && options.metrics.size() > 1)
-    fail(kOwnFailure, "{} holds one metric: export each of {} on its own", format.name,
+    fail(kOwnFailure, "{} holds one metric; export each of {} on its own", format.name,
          fmt::join(options.metrics, ", "));
   if (format.needs_trace && !any_trace)
-    fail(kOwnFailure,
-         "{} shows when things happened, and no trace was recorded; measure with prof run --trace",
-         format.name);
+    fail(kOwnFailure, "{} needs a trace, and none was recorded; measure with prof run --trace", format.name);
   if (is_file(options)) {
     if (!format.write_archive && !is_device_name(options.output))
       require_replaceable(options.output, format, options.force);
     return;
   }
   if (format.write_archive)
-    fail(kOwnFailure, "{} is a folder of several files; name it with -o FOLDER", format.name);
+    fail(kOwnFailure, "{} writes a folder of several files; name it with -o FOLDER", format.name);
   if (format.binary && isatty(fileno(out)))
-    fail(kOwnFailure, "{} is binary and no text for a terminal; name a file with -o FILE, or use a pipe",
+    fail(kOwnFailure,
+         "{} is binary and is not written to a terminal; name a file with -o FILE, or use a pipe",
          format.name);
 }
 
@@ -102,12 +101,12 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
   command.add_option(kFormatOption, options.format, help_on_formats())
       ->transform(choice(format_names()))
       ->type_name("FORMAT");
-  command.add_option("-o,--output", options.output, "the file to write (otf2: the folder) [standard output]")
+  command.add_option("-o,--output", options.output, "File to write (otf2: folder) [standard output]")
       ->type_name("FILE");
-  command.add_flag("--force", options.force, "replace FILE even if prof did not write it");
+  command.add_flag("--force", options.force, "Replace FILE even if prof did not write it");
   command
       .add_option("--metric", options.metrics,
-                  "only these metrics [all; collapsed and others of one metric: the first]")
+                  "Write only these metrics [all, or the first for formats with one]")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("NAME");
@@ -118,7 +117,7 @@ void require_format(const CLI::App& command) {
   std::string names;
   for (const ExportFormatInfo& info : export_formats())
     names += fmt::format("{}{}", names.empty() ? "" : ", ", info.name);
-  fail(kOwnFailure, "--format is missing, one of {}; see prof export --help", names);
+  fail(kOwnFailure, "--format is missing: use one of {}; see prof export --help", names);
 }
 
 int export_database(const Database& database, const ExportOptions& options, std::FILE* out) {

@@ -11,7 +11,7 @@ bool has_otf2() {
 
 void export_otf2(const CallTree&, const std::filesystem::path&) {
   fail(kOwnFailure,
-       "this prof was built without OTF2; install libotf2-trace-dev, build again with -DPROF_WITH_OTF2=ON");
+       "prof was built without OTF2; install libotf2-trace-dev and rebuild prof with -DPROF_WITH_OTF2=ON");
 }
 
 }  // namespace prof

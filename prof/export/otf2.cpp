@@ -285,7 +285,7 @@ bool has_otf2() {
 
 void export_otf2(const CallTree& tree, const std::filesystem::path& directory) {
   if (std::filesystem::exists(directory))
-    fail(kOwnFailure, "{} is already there; name a folder that is to be made", directory.string());
+    fail(kOwnFailure, "{} exists already; name a folder that does not exist", directory.string());
   OTF2_Error_RegisterCallback(remember_error, nullptr);
   Otf2Writer(tree, directory).write();
 }

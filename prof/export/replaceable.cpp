@@ -86,20 +86,21 @@ void require_replaceable(const fs::path& path, const ExportFormatInfo& format, b
   }
   if (S_ISLNK(status.st_mode)) {
     if (!force)
-      fail(kOwnFailure, "{}: a symbolic link; name the file that it leads to, or replace the link by --force",
+      fail(kOwnFailure,
+           "{} is a symbolic link; name the file that it points to, or replace the link with --force",
            path.string());
     return;
   }
   if (!S_ISREG(status.st_mode))
-    fail(kOwnFailure, "{}: there already, and not a regular file; name another with -o, or use a pipe",
+    fail(kOwnFailure, "{} exists and is not a regular file; name another file with -o, or use a pipe",
          path.string());
   if (force || status.st_size == 0) return;
   const RegularFile file(path);
   const auto beginning = file.is_open() ? file.read(0, kLookedAtBytes) : std::nullopt;
   if (!beginning || !begins_like_export(format, *beginning))
     fail(kOwnFailure,
-         "{}: there already, and not written by prof export --format={}; name another file with "
-         "-o, or replace it by --force",
+         "{} exists and was not written by prof export --format={}; name another file with -o, or replace it "
+         "with --force",
          path.string(), format.name);
 }
 

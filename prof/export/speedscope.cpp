@@ -160,9 +160,8 @@ class SpeedscopeWriter {
     const uint64_t most = std::max<uint64_t>(kMostStretches / tree_.selection.profiles.size(), 1);
     const uint64_t step_ns = stretches > most ? (end_ns - start_ns_) / most : 0;
     if (step_ns > 0)
-      say("speedscope, over time: {} changes of the call path in thread {} are shown in steps of {:.3g} ms; "
-          "for "
-          "\"Left Heavy\" choose a profile of costs, for each change export --format=perfetto",
+      say("speedscope shows {} changes of the call path of thread {} in steps of {:.3g} ms; for \"Left "
+          "Heavy\" select a profile of costs, for every change use export --format=perfetto",
           stretches, thread_label(database_, thread), static_cast<double>(step_ns) * 1e-6);
     write_sampled("over time, " + thread_label(database_, thread), "nanoseconds", [&](auto visit) {
       uint64_t since = start_ns_;

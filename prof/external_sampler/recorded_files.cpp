@@ -68,32 +68,29 @@ std::string why_outside(ProgramKind kind, const std::string& program) {
   switch (kind) {
     case ProgramKind::Go:
       return fmt::format(
-          "{} was sampled from outside, by perf events that prof reads: it is a Go program, "
-          "whose runtime would be killed by our signals.",
+          "{} was sampled from outside, by perf events that prof reads: it is a Go program, which prof's "
+          "signals would kill.",
           name);
     case ProgramKind::Static:
       return fmt::format(
-          "{} was sampled from outside, by perf events that prof reads: it is statically "
-          "linked, so that nothing can be preloaded; linked dynamically it would be measured "
-          "at less cost.",
+          "{} was sampled from outside, by perf events that prof reads: it is statically linked, so it "
+          "cannot load the runtime; link it dynamically to measure it at less cost.",
           name);
     case ProgramKind::OtherLibc:
       return fmt::format(
-          "{} was sampled from outside, by perf events that prof reads: it is linked with another C library "
+          "{} was sampled from outside, by perf events that prof reads: it is linked with a C library other "
           "than glibc (such as musl), whose loader cannot load the runtime.",
           name);
     case ProgramKind::Sanitized:
       return fmt::format(
           "{} was sampled from outside, by perf events that prof reads: it is built with a sanitizer or has "
-          "one "
-          "preloaded, which must be the only library that intercepts the C library; built without it, it "
-          "would be measured at less "
-          "cost.",
+          "one preloaded, which must be the only library that intercepts the C library; build it without a "
+          "sanitizer to measure it at less cost.",
           name);
     case ProgramKind::Foreign:
       return fmt::format(
-          "{} was sampled from outside, by perf events that prof reads: it is not a 64-bit "
-          "x86 program, so that its stacks are known as far as it keeps frame pointers.",
+          "{} was sampled from outside, by perf events that prof reads: it is not a 64-bit x86 program, so "
+          "its stacks are complete only where it keeps frame pointers.",
           name);
     default:
       return fmt::format(
@@ -104,9 +101,9 @@ std::string why_outside(ProgramKind kind, const std::string& program) {
 }
 
 constexpr char kUserOnly[] =
-    "Time in the kernel is not sampled in programs that are sampled from outside, because "
-    "kernel.perf_event_paranoid forbids this user to; `sysctl kernel.perf_event_paranoid=1` or CAP_PERFMON "
-    "removes the limit.";
+    "System time is not sampled in programs that are sampled from outside, because "
+    "kernel.perf_event_paranoid does not allow it for this user; `sysctl kernel.perf_event_paranoid=1` or "
+    "CAP_PERFMON removes the limit.";
 
 }  // namespace
 
@@ -136,8 +133,8 @@ bool OutsideRecorder::create_file(Process& process) {
   }
   if (error) {
     if (!warned_)
-      say("cannot write measurements to {}: {}; process {} runs on unmeasured (others that fail like it are "
-          "not reported)",
+      say("cannot write measurements to {}: {}; process {} runs on unmeasured (further failures of this kind "
+          "are not reported)",
           plan_.directory.string(), std::strerror(error), process.pid);
     warned_ = true;
     process.owner = Owner::Runtime;  // no further attempts
@@ -175,8 +172,8 @@ bool OutsideRecorder::open_file(Process& process) {
     const hpcrun::EventSpec& event = plan_.events[index];
     if (event.kind == EventKind::RealTime) {
       process.file->write_note(
-          "REALTIME is not sampled in programs that are sampled from outside: perf events do not count time "
-          "that a thread waits.");
+          "REALTIME is not sampled in programs that are sampled from outside: perf events do not count "
+          "waiting time.");
       continue;
     }
     const bool is_time = event.kind == EventKind::CpuTime;

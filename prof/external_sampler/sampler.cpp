@@ -84,11 +84,11 @@ int OutsideSampler::attach_from(pid_t pid, char what) {
   const int error = open_for(pid, what);
   if (error)
     recorder_.note_unmeasured(
-        pid, fmt::format("Programs without the runtime (static ones, Go) were not measured: perf events, by "
-                         "which they are sampled from outside, are refused here ({}); "
-                         "`sysctl kernel.perf_event_paranoid=2` allows them, in containers a seccomp profile "
-                         "that lets perf_event_open pass.",
-                         std::strerror(error)));
+        pid,
+        fmt::format("Programs without the runtime (static ones, Go) were not measured: they are sampled from "
+                    "outside, but perf events are refused ({}); `sysctl kernel.perf_event_paranoid=2` allows "
+                    "them, in containers a seccomp profile that allows perf_event_open.",
+                    std::strerror(error)));
   return error;
 }
 

@@ -138,7 +138,7 @@ void DebuggerWatch::look_at_processes() {
     }
     const bool debugged = tracer > 0 && !is_strace(tracer);
     if (debugged && !watched.debugged)
-      say("process {} is being debugged: not sampled until the debugger leaves", pid);
+      say("process {} is being debugged and is not sampled until the debugger detaches", pid);
     watched.debugged = debugged;
     // Also if the process that paused measuring cannot reach the events.
     const bool rests = debugged || watched.process.is_paused();

@@ -42,13 +42,12 @@ void plan_cuda(const DeviceSurroundings& surroundings, const std::filesystem::pa
                Notes& notes) {
   if (!surroundings.has_cuda) return;
   if (const std::string& mode = surroundings.cuda_mode; !mode.empty() && mode != "events" && mode != "cupti")
-    fail(kOwnFailure, "{} is {}: give events or cupti, or unset it", kMode, mode);
+    fail(kOwnFailure, "{} is {}; set it to events or cupti, or unset it", kMode, mode);
   const std::string& users = surroundings.cuda_injection;
   if (!users.empty() && users != runtime.string())
     return notes.remark(
-        "{} is set ({}), and CUDA's driver opens one such library: CUDA programs are not followed; unset it "
-        "to "
-        "follow them",
+        "{} is set ({}), and CUDA's driver loads only one such library: CUDA programs are not traced; unset "
+        "it to trace them",
         kInjection, users);
   plan.environment.emplace_back(kInjection, runtime.string());
 }

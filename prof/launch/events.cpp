@@ -31,7 +31,7 @@ uint32_t parse_rate(const std::string& text, const std::string& event) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
   if (error != std::errc{} || end != text.data() + text.size() || rate < hpcrun::kMinRate ||
       rate > hpcrun::kMaxRate)
-    fail(kOwnFailure, "{}: the rate is a number of samples per second from {} to {}", event, hpcrun::kMinRate,
+    fail(kOwnFailure, "{}: expected a rate from {} to {} samples per second", event, hpcrun::kMinRate,
          hpcrun::kMaxRate);
   return rate;
 }
@@ -89,24 +89,24 @@ std::string suggestion(const std::string& name) {
 
 void encode_counter(const std::string& name, hpcrun::EventSpec& spec) {
   const Pfm* const pfm = find_pfm();
-  if (!pfm)
-    fail(kOwnFailure, "'{}' is an event of libpfm4, which cannot be loaded here; install libpfm4", name);
+  if (!pfm) fail(kOwnFailure, "'{}' needs libpfm4, which cannot be loaded; install libpfm4", name);
   perf_event_attr attr;
   if (const int error = encode(*pfm, name, attr); error != PFM_SUCCESS) {
     const std::string meant = suggestion(name);
     fail(kOwnFailure, "unknown event '{}' ({}){}", name, pfm->strerror(error),
-         meant.empty() ? "; `prof list events` shows what this machine can sample" : meant);
+         meant.empty() ? "; `prof list events` shows events that this machine can sample" : meant);
   }
   spec.kind = hpcrun::EventKind::Perf;
   spec.perf_type = attr.type;
   spec.perf_config = attr.config;
   const int error = try_counter(attr, spec.rate);
   if (lacks_counters(attr, error))
-    fail(kOwnFailure, "'{}' needs hardware counters, which {}; use CPUTIME (`prof doctor` says more)", name,
-         is_virtual_machine() ? "this virtual machine hides" : "this machine does not have for it");
+    fail(kOwnFailure, "'{}' needs hardware counters, which {}; use CPUTIME, or see `prof doctor`", name,
+         is_virtual_machine() ? "this virtual machine hides" : "this machine does not have");
   if (error != 0)
-    fail(kOwnFailure, "this machine cannot count '{}' ({}); `prof list events` shows what it can sample",
-         name, std::strerror(error));
+    fail(kOwnFailure,
+         "this machine cannot count '{}' ({}); `prof list events` shows events that it can sample", name,
+         std::strerror(error));
 }
 
 hpcrun::EventSpec parse_user_event(const std::string& text) {
@@ -114,7 +114,8 @@ hpcrun::EventSpec parse_user_event(const std::string& text) {
   const size_t at = text.rfind('@');
   const std::string name = text.substr(0, at);
   if (name.empty() || name.size() >= hpcrun::kMaxEventName || name.find_first_of(",#") != std::string::npos)
-    fail(kOwnFailure, "'{}' is not an event; `prof list events` shows what this machine can sample", text);
+    fail(kOwnFailure, "'{}' is not an event; `prof list events` shows events that this machine can sample",
+         text);
   std::memcpy(spec.name, name.c_str(), name.size() + 1);
   const bool is_cpu = name == "CPUTIME";
   const bool is_real = name == "REALTIME";
@@ -134,13 +135,13 @@ bool is(const std::string& text, std::string_view name) {
 std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts) {
   if (texts.empty()) return {parse_user_event("CPUTIME")};
   if (texts.size() > hpcrun::kMaxEvents)
-    fail(kOwnFailure, "at most {} events can be sampled in one run", hpcrun::kMaxEvents);
+    fail(kOwnFailure, "too many events; sample at most {} in one run", hpcrun::kMaxEvents);
   std::vector<hpcrun::EventSpec> events;
   for (const std::string& text : texts) {
     const hpcrun::EventSpec event = parse_user_event(text);
     for (const hpcrun::EventSpec& other : events)
       if (std::strcmp(event.name, other.name) == 0)
-        fail(kOwnFailure, "event {} is named twice; give it one rate", event.name);
+        fail(kOwnFailure, "event {} is selected twice; select it once, with one rate", event.name);
     events.push_back(event);
   }
   return events;
@@ -150,7 +151,7 @@ bool take_locks(std::vector<std::string>& texts) {
   const auto asked = std::ranges::find_if(texts, [](const std::string& text) { return is(text, kLocks); });
   if (asked == texts.end()) return false;
   if (asked->find('@') != std::string::npos)
-    fail(kOwnFailure, "locks has no rate: every wait is followed; write -e locks");
+    fail(kOwnFailure, "locks takes no rate, because every wait is recorded; use -e locks");
   texts.erase(asked);
   return true;
 }
@@ -176,7 +177,7 @@ ContentionRequest take_contention(std::vector<std::string>& texts) {
       texts, [](const std::string& text) { return is(text, kContention) || is(text, kContentionByPages); });
   if (asked == texts.end()) return ContentionRequest::None;
   if (asks_for_contention({asked + 1, texts.end()}))
-    fail(kOwnFailure, "contention is looked for in one way in a run; leave all but one -e contention out");
+    fail(kOwnFailure, "contention is selected more than once; use only one -e contention event");
   const ContentionRequest request =
       is(*asked, kContention) ? ContentionRequest::Sampled : ContentionRequest::ByPages;
   const size_t at = asked->rfind('@');
@@ -184,7 +185,7 @@ ContentionRequest take_contention(std::vector<std::string>& texts) {
       std::ranges::find_if(texts, [&](const std::string& text) { return is(text, "CPUTIME"); });
   if (clock != texts.end()) {
     if (at != std::string::npos)
-      fail(kOwnFailure, "contention goes by the samples of CPUTIME: give the rate to CPUTIME alone");
+      fail(kOwnFailure, "contention uses the samples of CPUTIME; set the rate with CPUTIME@RATE alone");
     texts.erase(asked);
   } else {
     *asked = at == std::string::npos ? fmt::format("CPUTIME@{}", kDefaultContentionRate)
@@ -206,16 +207,14 @@ std::string format_events(const std::vector<hpcrun::EventSpec>& events) {
 
 std::vector<EventDescription> list_events() {
   std::vector<EventDescription> events = {
-      {"CPUTIME", "CPU time, user and system, of each thread (s); default, 1000 samples/s"},
+      {"CPUTIME", "CPU time of each thread, user and system (s); default, 1000 samples/s"},
       {kContention,
-       "cache lines that threads contend for, by the samples of CPUTIME: which data, whose code, what to "
-       "change"},
+       "false sharing and contended cache lines: data, code and fix; uses the samples of CPUTIME"},
       {kContentionByPages,
-       "the same, counted: lines that threads write by turns, on pages that each has for itself; not by "
-       "time, and of writes alone"},
-      {kLocks,
-       "locks that threads wait for: who waits and who holds them meanwhile; beside the samples of others"},
-      {"REALTIME", "wall time of each thread, waiting included (s); 200 samples/s unless told"},
+       "false sharing, counted on isolated pages: lines that threads write alternately; writes only, no "
+       "times"},
+      {kLocks, "contended locks: waiting threads and holders; adds no samples"},
+      {"REALTIME", "elapsed time of each thread, waiting included (s); default rate 200 samples/s"},
   };
   const Pfm* const pfm = find_pfm();
   if (!pfm) return events;

@@ -103,7 +103,7 @@ Outcome launch(const Launch& what) {
   int start_pipe[2] = {-1, -1};
   int error_pipe[2];
   if ((what.before_exec && pipe2(start_pipe, O_CLOEXEC) != 0) || pipe2(error_pipe, O_CLOEXEC) != 0)
-    fail(kOwnFailure, "cannot make a pipe: {}{}", std::strerror(errno),
+    fail(kOwnFailure, "cannot create a pipe: {}{}", std::strerror(errno),
          errno == EMFILE ? "; raise the limit with `ulimit -n`" : "");
 
   sigset_t forwarded;

@@ -16,10 +16,10 @@ constexpr double kLongest = 1e9;  // thirty years
 
 void add_window_options(CLI::App& command, Window& window) {
   const auto seconds = within(0.0, kLongest);
-  command.add_option("--delay", window.delay_s, "Begin to measure this many seconds after the start")
+  command.add_option("--delay", window.delay_s, "Start measuring S seconds after the program's start")
       ->check(seconds)
       ->type_name("SECONDS");
-  command.add_option("--duration", window.duration_s, "Measure for this many seconds at most")
+  command.add_option("--duration", window.duration_s, "Stop measuring after S seconds")
       ->check(seconds)
       ->type_name("SECONDS");
 }

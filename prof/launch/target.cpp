@@ -26,7 +26,7 @@ bool is_executable_file(const fs::path& path) {
 }
 
 fs::path search(const std::string& program) {
-  if (program.empty()) fail(kNotFound, "the program's name is empty");
+  if (program.empty()) fail(kNotFound, "the program's name is empty; name the program to run");
   if (program.find('/') != std::string::npos) {
     std::error_code error;
     const fs::file_status status = fs::status(program, error);
@@ -70,14 +70,13 @@ void refuse_raised_privileges(const fs::path& path) {
       geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
   if (changes_user || changes_group || has_capabilities)
     fail(kOwnFailure,
-         "{}: runs with raised privileges (setuid, setgid or file capabilities), so the loader ignores the "
+         "{} runs with raised privileges (setuid, setgid or file capabilities), so the loader ignores the "
          "runtime; run prof as the user it changes to, or measure a copy without them",
          path.string());
 }
 
 void refuse_foreign(const fs::path& path) {
-  fail(kOwnFailure, "{}: not an x86-64 program; the runtime measures 64-bit x86 programs only",
-       path.string());
+  fail(kOwnFailure, "{} is not a 64-bit x86 program; the runtime measures no others", path.string());
 }
 
 }  // namespace
@@ -85,14 +84,14 @@ void refuse_foreign(const fs::path& path) {
 const char* reason_outside(hpcrun::ProgramKind kind) {
   switch (kind) {
     case hpcrun::ProgramKind::Go:
-      return "a Go program, whose runtime would be killed by our signals";
+      return "a Go program, which prof's signals would kill";
     case hpcrun::ProgramKind::OtherLibc:
-      return "linked with another C library than glibc (such as musl), whose loader cannot load the runtime";
+      return "linked with a C library other than glibc (such as musl), whose loader cannot load the runtime";
     case hpcrun::ProgramKind::Sanitized:
       return "built with a sanitizer or has one preloaded, which must be the only library that intercepts "
              "the C library";
     default:
-      return "statically linked, so that nothing can be preloaded";
+      return "statically linked, so it cannot load the runtime";
   }
 }
 
@@ -117,7 +116,9 @@ Target find_target(const std::string& program) {
     const std::optional<std::string> interpreter = interpreter_of(at);
     if (!interpreter) break;
     if (!is_executable_file(*interpreter))
-      fail(kNotExecutable, "{}: its interpreter {} is not an executable file", at.string(), *interpreter);
+      fail(kNotExecutable,
+           "{}: its interpreter {} is not executable; install it, or correct the first line of the script",
+           at.string(), *interpreter);
     at = *interpreter;
   }
   return target;

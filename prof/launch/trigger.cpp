@@ -167,7 +167,7 @@ std::optional<hpcrun::Trigger> users_trigger() {
   if (!name) return std::nullopt;
   for (const auto trigger : {hpcrun::Trigger::Sigtrap, hpcrun::Trigger::Timer, hpcrun::Trigger::Setsig})
     if (std::strcmp(name, trigger_name(trigger)) == 0) return trigger;
-  fail(kOwnFailure, "{}={} names no trigger; set it to sigtrap, timer or setsig, or leave it unset",
+  fail(kOwnFailure, "{}={} is not a valid trigger; use sigtrap, timer or setsig, or unset it",
        hpcrun::kEnvTrigger, name);
 }
 

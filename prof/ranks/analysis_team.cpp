@@ -34,7 +34,7 @@ void require_directories(const TeamRequest& request, int rank) {
     std::error_code error;
     if (fs::is_directory(directory, error)) continue;
     if (rank != 0) std::this_thread::sleep_for(kPatienceForFirst);
-    fail(kOwnFailure, "{}: no such directory; name one that all processes see", directory.string());
+    fail(kOwnFailure, "{}: no such directory; use one that all processes can access", directory.string());
   }
 }
 
@@ -72,8 +72,8 @@ std::unique_ptr<Team> join_team(const TeamRequest& request) {
   auto team = std::make_unique<Team>(place);
   if (request.resume && team->is_first() && !team->resumes())
     remark(
-        "{}: nothing of these measurements is left by as many processes that were interrupted; analyzing "
-        "from the begin",
+        "{}: no interrupted analysis of these measurements by as many processes was found; analyzing from "
+        "the start",
         place.folder.string());
   return team;
 }

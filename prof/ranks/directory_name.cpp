@@ -81,8 +81,7 @@ std::string expand_directory_name(std::string_view name, const RunIdentity& run)
         expanded += '%';
         break;
       default:
-        fail(kOwnFailure,
-             "{}: a directory's name can have %h, %p, %r, %j and %%; write %% for a percent sign", name);
+        fail(kOwnFailure, "{}: unknown % sequence; use %h, %p, %r or %j, and %% for a percent sign", name);
     }
   }
   return expanded;

@@ -68,9 +68,8 @@ bool is_abandoned(const LaunchRecord& record) {
 
 void refuse_launch_of_others(const fs::path& directory, const LaunchRecord& others) {
   fail(kOwnFailure,
-       "{} is taken by another launch ({}, {} ranks), which runs or was killed; choose another directory "
-       "with -o, or "
-       "add --force where nothing runs",
+       "{} is in use by another launch ({}, {} ranks), which still runs or was killed; choose another "
+       "directory with -o, or add --force if it no longer runs",
        directory.string(), others.launch, others.size);
 }
 

@@ -53,17 +53,17 @@ void refuse_files_of_others(const fs::path& directory) {
   std::error_code error;
   const fs::path record = directory / "run.json";
   if (fs::exists(record, error) && !is_run_record(record))
-    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", record.string());
+    fail(kOwnFailure, "{} was not written by prof; choose another directory with -o", record.string());
   for (const StoredFile& of_rank : rank_records(directory))
     if (!of_rank.is_member() && !is_run_record(of_rank.path))
-      fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o",
+      fail(kOwnFailure, "{} was not written by prof; choose another directory with -o",
            of_rank.path.string());
   const fs::path launch = directory / kLaunchFile;
   if (fs::exists(launch, error) && !launch_record(directory))
-    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", launch.string());
+    fail(kOwnFailure, "{} was not written by prof; choose another directory with -o", launch.string());
   const fs::path repairs = directory / kRepairFile;
   if (fs::exists(repairs, error) && !is_repair_file(repairs))
-    fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", repairs.string());
+    fail(kOwnFailure, "{} was not written by prof; choose another directory with -o", repairs.string());
   require_place_for_database(directory / "database");
 }
 
@@ -125,7 +125,7 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
     Folder::make(directory);
   } catch (const WriteError& error) {
     if (error.code() == std::errc::operation_not_permitted) throw;  // belongs to another user
-    fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another with -o",
+    fail(kOwnFailure, "cannot create the measurement directory {}: {}; choose another directory with -o",
          directory.string(), error.code().message());
   }
   if (faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
@@ -134,7 +134,8 @@ fs::path create_measurement_directory(const std::string& asked, const std::strin
   refuse_files_of_others(directory);
   if (is_taken(directory)) {
     if (!force)
-      fail(kOwnFailure, "{} holds the measurements of another run; choose another with -o or add --force",
+      fail(kOwnFailure,
+           "{} holds the measurements of another run; choose another directory with -o, or add --force",
            directory.string());
     empty_of_measurements(directory);
   }
@@ -187,7 +188,7 @@ void write_run_record(const fs::path& directory, const std::vector<std::string>&
     Folder(directory).write(name,
                             record.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } catch (const WriteError&) {
-    say("cannot write {}: the report will lack the run's times", (directory / name).string());
+    say("cannot write {}; the report will lack the run's times", (directory / name).string());
   }
 }
 

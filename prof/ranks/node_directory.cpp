@@ -177,7 +177,7 @@ NodeDirectory::NodeDirectory(const fs::path& common, const std::string& launch, 
     open_container(prepare);
   } catch (const std::system_error& error) {
     if (present_ >= 0) leave();
-    fail(kOwnFailure, "cannot measure on this node in {}: {}; name a folder on a disk of the node by TMPDIR",
+    fail(kOwnFailure, "cannot measure on this node in {}: {}; set TMPDIR to a folder on a disk of the node",
          path_.string(), error.code().message());
   } catch (const CommandError&) {
     if (present_ >= 0) leave();
@@ -236,18 +236,19 @@ std::string NodeDirectory::make_container(uint64_t& end) const {
       return path.filename().string();
     } catch (const std::system_error& error) {
       if (error.code() != std::errc::file_exists)
-        fail(kOwnFailure, "cannot make {}: {}; choose another directory with -o", path.string(),
+        fail(kOwnFailure, "cannot create {}: {}; choose another directory with -o", path.string(),
              error.code().message());
     }
     const ContainerReader present(path);
     if (!present.is_container())
-      fail(kOwnFailure, "{}: was not written by prof; choose another directory with -o", path.string());
+      fail(kOwnFailure, "{} was not written by prof; choose another directory with -o", path.string());
     if (present.owner().place == owner_.place) {
       end = present.end();
       return path.filename().string();
     }
   }
-  fail(kOwnFailure, "{}: holds the measurements of another run; choose another with -o or add --force",
+  fail(kOwnFailure,
+       "{} holds the measurements of another run; choose another directory with -o, or add --force",
        common_.string());
 }
 
@@ -300,7 +301,7 @@ std::unique_ptr<ContainerWriter> NodeDirectory::write(const std::vector<fs::path
 }
 
 std::string NodeDirectory::remedy() const {
-  return fmt::format("`cp {}/*.* {}` on {} adds it", path_.string(), common_.string(), owner_.host);
+  return fmt::format("run `cp {}/*.* {}` on {}", path_.string(), common_.string(), owner_.host);
 }
 
 void NodeDirectory::say_once(const std::string& line) const {
@@ -322,7 +323,7 @@ bool NodeDirectory::collect(const std::string& file_prefix, const std::vector<fs
     return true;
   } catch (const std::system_error& error) {
     say_once(fmt::format(
-        "cannot add to {}: {}; what was measured on this node stays in {}: make room, then {}",
+        "cannot add to {}: {}; the measurements of this node are kept in {}: free space, then {}",
         (common_ / known_container(path_).name).string(), error.code().message(), path_.string(), remedy()));
     return false;
   }
@@ -341,13 +342,12 @@ void NodeDirectory::leave() {
     try {
       if (!was_told) add(left, Whose::All);
       if (count > 0)
-        say_once(fmt::format(
-            "{} of its processes still run on {}, and are measured in {}: when they have ended {}", count,
-            owner_.host, path_.string(), remedy()));
+        say_once(fmt::format("{} of its processes still run on {} and are measured in {}: after they end, {}",
+                             count, owner_.host, path_.string(), remedy()));
     } catch (const std::system_error& failure) {
-      say_once(
-          fmt::format("cannot add to {}: {}; what was measured on this node stays in {}: make room, then {}",
-                      common_.string(), failure.code().message(), path_.string(), remedy()));
+      say_once(fmt::format(
+          "cannot add to {}: {}; the measurements of this node are kept in {}: free space, then {}",
+          common_.string(), failure.code().message(), path_.string(), remedy()));
     }
     if (files_in(path_).empty()) remove();
   }

@@ -104,24 +104,25 @@ std::optional<RankPart> RankPart::take(const std::string& ranks, const std::stri
   if (!ranks.empty()) {
     if (!job)
       fail(kOwnFailure,
-           "--ranks is for many processes of mpirun or srun (mpirun -n 64 prof run --ranks 10% ./app); leave "
-           "it out");
+           "--ranks needs several processes started by mpirun or srun (mpirun -n 64 prof run --ranks 10% "
+           "./app); leave it out");
     const std::optional<RankChoice> asked_for = RankChoice::parse(ranks);
     if (!asked_for)
-      fail(kOwnFailure, "--ranks {}: write ranks as 0-15,1024 or a share of them as 10%", ranks);
+      fail(kOwnFailure, "--ranks {}: expected ranks, such as 0-15,1024, or a share, such as 10%", ranks);
     choice = *asked_for;
   }
   if (!job) return std::nullopt;
   RankPart part(std::move(*job), choice, ranks, asked);
   if (part.first_ < 0)
-    fail(kOwnFailure, "--ranks {}: none of them is among the {} ranks of this launch", ranks, part.job_.size);
+    fail(kOwnFailure, "--ranks {}: none of these is among the {} ranks of this launch", ranks,
+         part.job_.size);
   if (part.sharing_ == Sharing::Node && part.job_.local_rank < 0)
-    fail(kOwnFailure, "-o {}: the launcher does not number the ranks of a node; use %r instead of %h", asked);
+    fail(kOwnFailure, "-o {}: the launcher does not report ranks per node; use %r instead of %h", asked);
   if (part.sharing_ == Sharing::All && part.job_.name == LaunchName::OfParent && part.job_.spans_nodes) {
     if (part.job_.local_rank > 0) throw CommandError(kOwnFailure, "");  // one rank of each node prints it
     fail(kOwnFailure,
-         "{}: the launcher tells ranks on several nodes nothing that they have in common; give each node a "
-         "directory (-o 'DIR-%h'), or start them in a batch job",
+         "{}: the launcher gives ranks on several nodes no common name; use one directory per node (-o "
+         "'DIR-%h'), or start them in a batch job",
          host_name());
   }
   if (!part.is_first()) {
@@ -177,7 +178,8 @@ fs::path RankPart::await_directory(const std::string& program, bool force) const
     if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
     if (waited > kPatienceForDirectory)
       fail(kOwnFailure,
-           "{} has no {} by rank {}; name one that all nodes share with -o, or one a node (-o 'DIR-%h')",
+           "{} has no {} by rank {}; use a directory that all nodes share with -o, or one per node (-o "
+           "'DIR-%h')",
            host_name(), directory.string(), first_);
     std::this_thread::sleep_for(pause);
     pause = std::min<Clock::duration>(pause * 5 / 4, kMostBetweenLooks);
@@ -192,7 +194,8 @@ ClockAddress RankPart::first_clock(const fs::path& directory) const {
 uint64_t RankPart::token(const fs::path& directory) const {
   const std::optional<LaunchRecord> record = launch_record(directory);
   if (!record || record->token == 0)
-    fail(kOwnFailure, "{}: another rank runs another prof; measure all with one", directory.string());
+    fail(kOwnFailure, "{}: ranks run different versions of prof; use the same one for all",
+         directory.string());
   return record->token;
 }
 
@@ -227,7 +230,7 @@ void RankPart::await_others(const fs::path& directory) const {
     for (const std::string& name : members.in(directory)) awaited.erase(name);
     if (awaited.empty()) break;
     if (start < Clock::now() - kPatienceForEnds) {
-      remark("{} of {} measured have not ended; `prof report {}` shows them when they have",
+      remark("{} of {} measured have not ended; `prof report {}` shows them after they end",
              words_for_awaited(awaited), choice_.count(job_.size), directory.string());
       return;
     }
@@ -246,8 +249,8 @@ void RankPart::say_how_to_analyze(const fs::path& directory) const {
            directory.string());
   else
     remark(
-        "measurements are in {} and its like on other nodes; `prof analyze DIR... -o DATABASE` makes one "
-        "database",
+        "measurements are in {} and in similar directories on other nodes; `prof analyze DIR... -o DATABASE` "
+        "makes one database",
         directory.string());
 }
 

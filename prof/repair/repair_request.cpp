@@ -50,10 +50,10 @@ class Modules {
         break;
       case OpenFailure::Changed:
       case OpenFailure::Another:
-        at->second = "is another build since";
+        at->second = "was rebuilt since";
         break;
       case OpenFailure::Missing:
-        at->second = "is no longer there";
+        at->second = "no longer exists";
         break;
       default:
         at->second = "cannot be read";
@@ -159,7 +159,7 @@ RepairRequest parse_repair_request(const std::string& text) {
       request.layout = true;
       request.file = file_of(std::string(kind.substr(kFileOfLayout.size())));
       if (request.file.empty())
-        fail(kOwnFailure, "--repair=layout: names no file; `prof analyze` writes repair.json");
+        fail(kOwnFailure, "--repair=layout: needs a file; use the repair.json that `prof analyze` writes");
     } else if (kind == hpcrun::kRepairLayout) {
       request.layout = true;
     } else if (kind == hpcrun::kRepairLocks) {
@@ -174,7 +174,7 @@ RepairRequest parse_repair_request(const std::string& text) {
       request.locks |= !is_always;
     } else {
       fail(kOwnFailure,
-           "--repair: '{}' is none of: layout, layout:FILE, locks, isolate, isolate:always, none{}", kind,
+           "--repair: '{}' is not one of: layout, layout:FILE, locks, isolate, isolate:always, none{}", kind,
            did_you_mean(std::string(kind), {"layout", "locks", "isolate", "isolate:always", "none"}));
     }
     if (kind.size() == rest.size()) return request;
@@ -188,19 +188,18 @@ void require_kernel_for_isolation(const std::string& release, const std::string&
   constexpr std::pair kLeast{5, 19};
   std::pair version{0, 0};
   if (std::sscanf(release.c_str(), "%d.%d", &version.first, &version.second) == 2 && version < kLeast)
-    fail(kOwnFailure, "{} needs Linux 5.19 or later, and this is {}; leave it out, or use {}", asked, release,
+    fail(kOwnFailure, "{} needs Linux 5.19 or later, but this is {}; leave it out, or use {}", asked, release,
          instead);
 }
 
 std::vector<RepairKindDescription> list_repairs() {
-  return {
-      {"layout", "allocations that threads contend for, laid out anew: for the rest of the run"},
-      {"layout:FILE", "the same from the start, as an earlier run found it (repair.json)"},
-      {"locks", "locks that share a cache line get lines of their own"},
-      {"isolate",
-       "pages that threads share falsely become each thread's own, merged where they synchronise; "
-       "with layout and locks"},
-      {"isolate:always", "the same of small objects and variables, shared or not: a trial of the mechanism"}};
+  return {{"layout", "heap layout: re-lays out falsely shared allocations for the rest of the run"},
+          {"layout:FILE", "heap layout from the start, with the repair.json of an earlier run"},
+          {"locks", "gives locks that share a cache line lines of their own"},
+          {"isolate",
+           "isolates falsely shared pages: private per thread, merged at synchronisation; includes layout "
+           "and locks"},
+          {"isolate:always", "isolates small objects and variables, shared or not; to test the mechanism"}};
 }
 
 std::string name_of(const AllocationSite& site) {
@@ -221,7 +220,7 @@ RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& reque
                            const std::string& name) {
     if (!terms.declined.empty()) return false;
     const std::string why = why_left_out(addresses, modules);
-    if (!why.empty()) left_out.push_back(fmt::format("{}: left as they are, for {}", name, why));
+    if (!why.empty()) left_out.push_back(fmt::format("{}: not repaired, because {}", name, why));
     return why.empty();
   };
   if (request.layout)
@@ -268,8 +267,7 @@ void write_repair_plan(const std::string& plan, const fs::path& directory) {
   try {
     write_own_file(path, plan);
   } catch (const WriteError&) {
-    fail(kOwnFailure, "cannot write {}; free space on the disk, or choose another directory with -o",
-         path.string());
+    fail(kOwnFailure, "cannot write {}; free disk space, or choose another directory with -o", path.string());
   }
 }
 

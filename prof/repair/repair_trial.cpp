@@ -42,7 +42,7 @@ class TrialFolder {
     try {
       Folder::make(path_);
     } catch (const WriteError& error) {
-      fail(kOwnFailure, "cannot make {}: {}; choose another directory with -o", path_.string(),
+      fail(kOwnFailure, "cannot create {}: {}; choose another directory with -o", path_.string(),
            error.code().message());
     }
   }
@@ -97,11 +97,11 @@ class Trial {
     const Outcome outcome = launch(launch_plan);
     if (outcome.exit_status == setting_.exit_status) return std::max(outcome.wall_s, 1e-6);
     if (outcome.signal == SIGINT || outcome.signal == SIGTERM || outcome.signal == SIGHUP)
-      throw TrialEnded("verify: interrupted; the repairs stay as they were proposed");
+      throw TrialEnded("verify: interrupted; all proposed repairs are kept");
     if (!repairs)
       throw TrialEnded(
-          fmt::format("verify: without its input and output the program ends with status {}, "
-                      "not {}; nothing can be tried",
+          fmt::format("verify: without input and output the program ends with status {}, not {}; the repairs "
+                      "cannot be verified",
                       outcome.exit_status, setting_.exit_status));
     throw OtherStatus(fmt::format("with it the program ended with status {}, not {}", outcome.exit_status,
                                   setting_.exit_status));
@@ -182,7 +182,7 @@ bool leave_out_what_harms(Trial& trial, uint32_t pairs, RepairFile& kept, Repair
       ++number;
       continue;
     }
-    say("verify: {} left out: beside the others they make the program {:.2f} times as fast",
+    say("verify: {} left out: added to the others they make the program {:.2f} times as fast",
         name_of(kept, number), paired.ratio);
     const RepairTrial tried{paired.ratio, pairs};
     note(only(kept, number), &tried, words_for(paired.ratio, pairs), file);
@@ -206,10 +206,10 @@ void try_all(const TrialSetting& setting, const RepairFile& all, RepairFile& fil
     const bool is_faster = paired.ratio >= kLeastGain;
     const RepairTrial tried{paired.ratio, setting.pairs};
     note(kept, &tried, is_faster ? "" : words_for(paired.ratio, setting.pairs), file);
-    if (!is_faster) say("verify: the program is not faster with the repairs; they are taken back");
+    if (!is_faster) say("verify: the program is not faster with the repairs; they are discarded");
   } catch (const OtherStatus& changed) {
     note(all, nullptr, changed.what(), file);
-    say("verify: {}; all repairs are taken back", changed.what());
+    say("verify: {}; all repairs are discarded", changed.what());
   }
 }
 
@@ -219,7 +219,7 @@ void try_repairs(const TrialSetting& setting, RepairFile& file) {
   std::vector<std::string> left_out;
   const RepairFile all = applicable_repairs(file, setting.request, left_out);
   if (all.is_empty()) {
-    say("verify: nothing was found that could be repaired");
+    say("verify: no repairs were found");
     return;
   }
   remark("verify: the program runs {}{} times, without input and output",

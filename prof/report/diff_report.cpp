@@ -65,7 +65,7 @@ class DiffText {
     write_head("after", runs_of(true));
     write_head("certainty", judgement_in_words(changes_));
     if (options_.changes.same_total)
-      write_head("totals", "costs of each run are multiplied so that its total is that before");
+      write_head("totals", "costs of each run are scaled to the total of the runs before");
     write_rows(scales ? "lost" : "regressions", Verdict::More);
     write_rows(scales ? "gained" : "improvements", Verdict::Less);
     write_rows("within chance", Verdict::Chance);
@@ -243,38 +243,38 @@ CLI::Validator percent(double low, double high) {
 void add_diff_options(CLI::App& command, DiffOptions& options) {
   command
       .add_option("runs-before", options.before,
-                  "the run before: a database or measurement directory, or several with commas")
+                  "Run before: a database or measurement directory, or several, comma-separated")
       ->type_name("BEFORE");
-  command.add_option("runs-after", options.after, "the run after, likewise")->type_name("AFTER");
-  command.add_option("--before", options.before_runs, "runs before, instead of BEFORE")
+  command.add_option("runs-after", options.after, "Run after, likewise")->type_name("AFTER");
+  command.add_option("--before", options.before_runs, "Runs before, instead of BEFORE")
       ->type_name("DATABASE|DIR");
-  command.add_option("--after", options.after_runs, "runs after, instead of AFTER")
+  command.add_option("--after", options.after_runs, "Runs after, instead of AFTER")
       ->type_name("DATABASE|DIR");
-  command.add_option("--by", options.changes.by, "what is compared: function, path or line [function]")
+  command.add_option("--by", options.changes.by, "Match by function, path or line [function]")
       ->transform(choice(kKinds))
       ->type_name("KIND");
-  command.add_option("--metric", options.metric, "compare this metric [the first one]")->type_name("NAME");
+  command.add_option("--metric", options.metric, "Metric to compare [the first]")->type_name("NAME");
   command
       .add_option("--threshold", options.threshold_percent,
-                  "leave out differences below this share of the total [2%]")
+                  "Hide differences below this percentage of the total [2%]")
       ->transform(percent(0, 100))
       ->type_name("PCT");
-  command.add_option("--limit", options.limit, "show at most so many rows of each kind [10]")
+  command.add_option("--limit", options.limit, "Show at most N rows of each kind [10]")
       ->check(within(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
       ->type_name("N");
-  command.add_option("--format", options.format, "text or json [text]")
+  command.add_option("--format", options.format, "Output format: text or json [text]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
   command.add_flag("--same-total", options.changes.same_total,
-                   "multiply the costs of each run so that its total is that before");
+                   "Scale each run to the total of the runs before");
   command
       .add_option("--fail-on-regress", options.fail_percent,
-                  "exit with status 3 where something takes more by more than this share of the total")
+                  "Exit with status 3 if something grows by more than this percentage of the total")
       ->transform(percent(0, 1000))
       ->type_name("PCT");
   command
       .add_option("--scaling", options.changes.scaling,
-                  "what is lost on more ranks or threads: strong (same work) or weak (same work for each)")
+                  "Show losses on more ranks or threads: strong (same total work) or weak (same work each)")
       ->transform(choice(kScalings))
       ->type_name("KIND");
 }

@@ -169,55 +169,57 @@ const char* view_name(ReportView view) {
 
 void add_selection_options(CLI::App& command, std::string& database, std::vector<std::string>& threads,
                            bool& merge_recursion) {
-  command.add_option("database", database, "a database, or the measurement directory it is in")
+  command.add_option("database", database, "Database or measurement directory")
       ->required()
       ->type_name("DATABASE|DIR");
   command
-      .add_option("--thread", threads, "only threads of this index, rank.thread or name (patterns allowed)")
+      .add_option("--thread", threads, "Only these threads: index, rank.thread or name (patterns allowed)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("THREAD");
-  command.add_flag("--merge-recursion", merge_recursion, "fold recursive calls into their outermost frame");
+  command.add_flag("--merge-recursion", merge_recursion, "Fold recursive calls into their outermost frame");
 }
 
 void add_report_options(CLI::App& command, ReportOptions& options) {
   add_selection_options(command, options.database, options.threads, options.merge_recursion);
   command
-      .add_option(
-          "--view", options.view,
-          "summary, top-down, bottom-up, flat, lines, stalls, devices, idleness, contention, locks or "
-          "ranks [summary]")
+      .add_option("--view", options.view,
+                  "View to print: summary, top-down, bottom-up, flat, lines, stalls, devices, idleness, "
+                  "contention, locks or ranks [summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
-  command.add_option("--format", options.format, "text, json, csv, or patch with --view=contention [text]")
+  command
+      .add_option("--format", options.format,
+                  "Output format: text, json, csv, or patch with --view=contention [text]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
-  command.add_option("--metric", options.metrics, "only these metrics; the first orders the rows")
+  command.add_option("--metric", options.metrics, "Only these metrics; rows are sorted by the first")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("NAME");
   command
       .add_option("--threshold", options.threshold_percent,
-                  "leave out rows below this share of the total [1]")
+                  "Hide rows below this percentage of the total [1]")
       ->check(within(0.0, 100.0))
       ->type_name("PCT");
-  command.add_option("--depth", options.depth, "show at most so many levels")
+  command.add_option("--depth", options.depth, "Show at most N levels")
       ->check(within(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
       ->type_name("N");
-  command.add_flag("--statistics", options.statistics, "minimum, mean, maximum and deviation over threads");
+  command.add_flag("--statistics", options.statistics,
+                   "Show minimum, mean, maximum and deviation over threads");
   command
       .add_option("--stall-factor", options.stall_factor,
-                  "a thread without a sample for more than N of its median intervals is blocked [10]")
+                  "Count a thread as blocked after N median intervals without a sample [10]")
       ->check(within(1.0, 1e6))
       ->type_name("N");
   command
       .add_option("--stall-share", options.stall_share_percent,
-                  "a stall has fewer than this share of the threads blocked [10]")
+                  "Report a stall if fewer than this percentage of threads are blocked [10]")
       ->check(within(0.01, 100.0))
       ->type_name("PCT");
   command
       .add_option("--barriers", options.barriers,
-                  "functions in which threads wait for each other, beside those known (patterns allowed)")
+                  "More functions in which threads wait for each other (patterns allowed)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("NAME");
@@ -239,7 +241,7 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     }
   }
   if (options.format == ReportFormat::Patch && options.view != ReportView::Contention) {
-    say("--format=patch is for --view=contention: other views know no changes of the source");
+    say("--format=patch needs --view=contention: other views have no source changes");
     return kOwnFailure;
   }
   if (options.view == ReportView::Ranks) {

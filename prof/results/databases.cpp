@@ -58,7 +58,7 @@ fs::path analyze(const std::vector<fs::path>& directories, const fs::path& outpu
   // Checked before the work, not only after it.
   require_place_for_database(output.empty() ? directories.front() / "database" : output);
   if (!output.empty() && has_measurements(output))
-    fail(kOwnFailure, "{}: holds measurements; choose another with -o", output.string());
+    fail(kOwnFailure, "{} holds measurements, not a database; choose another path with -o", output.string());
   const std::string state =
       options.team->is_first() ? state_of_measurements(directories.front()) : std::string();
   const AnalyzeResult result = with_progress(
@@ -67,7 +67,7 @@ fs::path analyze(const std::vector<fs::path>& directories, const fs::path& outpu
   if (options.team->is_first()) try {
       write_own_file(result.database / kStateFile, state);
     } catch (const WriteError&) {
-      remark("{}: cannot write; the next report analyzes again", (result.database / kStateFile).string());
+      remark("cannot write {}; the next report analyzes again", (result.database / kStateFile).string());
     }
   options.team->finish();
   return result.database;
@@ -130,9 +130,8 @@ Database database_of(const fs::path& directory, ReadValues when) {
   const fs::path database = directory / "database";
   if (is_up_to_date(directory)) return read_database(database, when);
   if (may_write_database(directory)) return read_database(analyze({directory}, {}, default_options()), when);
-  remark(
-      "{} may not be written, so this analysis is not kept; `prof analyze {} -o DATABASE` makes one to keep",
-      database.string(), directory.string());
+  remark("{} is not writable, so this analysis is not kept; use `prof analyze {} -o DATABASE` to keep it",
+         database.string(), directory.string());
   Analysis analysis = with_progress(
       default_options(), [&](const AnalyzeOptions& showing) { return prof::analyze({directory}, showing); });
   for (const std::string& warning : analysis.warnings) remark_line(warning);
@@ -155,10 +154,10 @@ Database open_database(const fs::path& path, ReadValues when) {
   if (is_database(path)) return read_database(path, when);
   if (has_measurements(path)) return database_of(path, when);
   if (is_measurement_file(path))
-    fail(kOwnFailure, "{}: the measurements of one process; give the directory that it is in, {}",
-         path.string(), path.has_parent_path() ? path.parent_path().string() : ".");
+    fail(kOwnFailure, "{} is the measurement file of one process; use its directory, {}", path.string(),
+         path.has_parent_path() ? path.parent_path().string() : ".");
   if (is_container(path))
-    fail(kOwnFailure, "{}: the measurements of one node; give the directory that it is in, {}", path.string(),
+    fail(kOwnFailure, "{} is the measurement file of one node; use its directory, {}", path.string(),
          path.has_parent_path() ? path.parent_path().string() : ".");
   // Of another user's run, possibly only the database is readable.
   if (const fs::path file = unreadable_measurement(path); !file.empty()) {

@@ -88,7 +88,7 @@ Environment choose_environment(const RunRequest& request, const RunFacts& facts,
 
 // Returns why child processes of the program are not sampled from outside; empty if they are.
 std::string outside_refusal(const std::vector<hpcrun::EventSpec>& events) {
-  return only_real_time(events) ? "REALTIME cannot be had there" : "";
+  return only_real_time(events) ? "REALTIME is not available there" : "";
 }
 
 OutsidePlan plan_outside(const RunRequest& request, const RunFacts& facts) {
@@ -132,7 +132,7 @@ Launch plan_launch(const RunRequest& request, const RunFacts& facts, Environment
 void note_given_repairs(const RunRequest& request, const GivenRepairs& given, Notes& notes) {
   for (const std::string& line : given.left_out) notes.remark("{}", line);
   if (!request.repairs.file.empty() && given.repairs.is_empty())
-    notes.remark("{}: nothing in it can be done for this program; the run changes nothing from the start",
+    notes.remark("{}: none of its repairs applies to this program; the run starts without repairs",
                  request.repairs.file.string());
 }
 

@@ -13,14 +13,14 @@ namespace {
 void require_outside_sampling(const Target& target, const RunFacts& facts) {
   const char* what = reason_outside(target.kind);
   if (only_real_time(facts.sampled.events))
-    fail(kOwnFailure, "{}: {}; it is sampled from outside, where REALTIME cannot be had; use -e CPUTIME",
+    fail(kOwnFailure, "{}: {}; it is sampled from outside, where REALTIME is not available; use -e CPUTIME",
          target.image.string(), what);
   if (facts.outside_error)
-    fail(kOwnFailure,
-         "{}: {}; it could be sampled from outside by perf events, but these are refused here ({}); allow "
-         "them (`sysctl kernel.perf_event_paranoid=2`, in containers a seccomp profile that lets "
-         "perf_event_open pass)",
-         target.image.string(), what, std::strerror(facts.outside_error));
+    fail(
+        kOwnFailure,
+        "{}: {}; it could be sampled from outside, but perf events are refused ({}); allow them with `sysctl "
+        "kernel.perf_event_paranoid=2`, in containers with a seccomp profile that allows perf_event_open",
+        target.image.string(), what, std::strerror(facts.outside_error));
 }
 
 void require_sources(const TriggerProbe& probe, const std::vector<hpcrun::EventSpec>& events) {
@@ -33,8 +33,8 @@ void require_sources(const TriggerProbe& probe, const std::vector<hpcrun::EventS
   if (asks_for(hpcrun::EventKind::RealTime) && !probe.has_timers) lacking = "REALTIME: timers are";
   if (lacking)
     fail(kOwnFailure,
-         "nothing here can sample {} refused; allow one (a seccomp profile that lets perf_event_open or "
-         "timer_create pass, a limit of pending signals above 0, `ulimit -i`)",
+         "cannot sample {} refused; allow one: a seccomp profile with perf_event_open or timer_create, and a "
+         "limit of pending signals above 0 (`ulimit -i`)",
          lacking);
 }
 
@@ -48,13 +48,17 @@ bool only_real_time(const std::vector<hpcrun::EventSpec>& events) {
 void refuse_what_only_the_runtime_does(const RunRequest& request, const Target& target) {
   if (!target.needs_outside()) return;
   if (request.locks)
-    fail(kOwnFailure, "{}: locks are followed from inside, where the runtime cannot be; leave -e locks out",
+    fail(kOwnFailure,
+         "{}: -e locks needs the preloaded runtime, which this program cannot load; leave -e locks out",
          target.image.string());
   if (request.repairs.is_for_anything())
-    fail(kOwnFailure, "{}: repairs are made from inside, where the runtime cannot be; leave --repair out",
+    fail(kOwnFailure,
+         "{}: --repair needs the preloaded runtime, which this program cannot load; leave --repair out",
          target.image.string());
   if (request.counts_pages())
-    fail(kOwnFailure, "{}: pages are looked at from inside, where the runtime cannot be; leave -e {} out",
+    fail(kOwnFailure,
+         "{}: -e contention:pages needs the preloaded runtime, which this program cannot load; leave -e {} "
+         "out",
          target.image.string(), "contention:pages");
 }
 

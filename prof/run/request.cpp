@@ -10,20 +10,21 @@ namespace {
 void require_what_ranks_can_do(const RunOptions& options, const RankFacts* rank) {
   if (!rank) return;
   if (options.verify > 0)
-    fail(kOwnFailure, "--verify runs the program again, which one rank of many cannot; leave it out");
+    fail(kOwnFailure,
+         "--verify runs the program again, which a single MPI rank cannot do; leave --verify out");
   if (!rank->shares_directory && options.aggregate == Aggregate::Node)
-    fail(kOwnFailure, "--aggregate=node is for ranks that share a directory; leave %r and %p out of -o {}",
+    fail(kOwnFailure, "--aggregate=node needs one directory for all ranks; leave %r and %p out of -o {}",
          options.measuring.output);
 }
 
 void require_something_to_verify(const RunOptions& options, const RepairRequest& repairs) {
   if (options.verify == 0) return;
   if (!repairs.is_for_anything())
-    fail(kOwnFailure, "--verify tries what --repair finds; add --repair, or leave --verify out");
+    fail(kOwnFailure, "--verify times the repairs of --repair; add --repair, or leave --verify out");
   if (!repairs.layout && !repairs.locks)
     fail(kOwnFailure,
-         "--verify tries allocations and locks that are laid out anew, not pages that are isolated as the "
-         "program runs; use --repair=isolate, or leave --verify out");
+         "--verify times repairs of heap layout and locks, not isolated pages; use --repair=isolate, or "
+         "leave --verify out");
   if (!options.measuring.analyze)
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
 }
@@ -49,14 +50,13 @@ RunRequest read_run_request(const RunOptions& options, const RankFacts* rank) {
   RunRequest request;
   request.options = options;
   if (options.device_trace == DeviceTrace::Sampled && !options.measuring.trace)
-    request.notes.say("--device-trace=sampled changes nothing without --trace");
+    request.notes.say("--device-trace=sampled has no effect without --trace");
   if (!options.repair.empty()) request.repairs = parse_repair_request(options.repair);
   require_something_to_verify(options, request.repairs);
   read_events(request);
   if (request.counts_pages() && request.repairs.is_for_anything())
-    fail(
-        kOwnFailure,
-        "-e contention:pages counts what --repair would change; leave one of them out, or use -e contention");
+    fail(kOwnFailure,
+         "-e contention:pages cannot be combined with --repair; leave one of them out, or use -e contention");
   return request;
 }
 

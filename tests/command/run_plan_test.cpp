@@ -52,13 +52,15 @@ TEST_CASE("what only the runtime does is refused for programs that it cannot be 
       facts.target.kind = kind;
       return refusal_of(request, facts);
     };
-    CHECK(refused(request_of({"locks"})) ==
-          "/bin/app: locks are followed from inside, where the runtime cannot be; leave -e locks out");
-    CHECK(refused(request_of({}, "layout")) ==
-          "/bin/app: repairs are made from inside, where the runtime cannot be; leave --repair out");
+    CHECK(
+        refused(request_of({"locks"})) ==
+        "/bin/app: -e locks needs the preloaded runtime, which this program cannot load; leave -e locks out");
+    CHECK(
+        refused(request_of({}, "layout")) ==
+        "/bin/app: --repair needs the preloaded runtime, which this program cannot load; leave --repair out");
     CHECK(refused(request_of({"contention:pages"})) ==
-          "/bin/app: pages are looked at from inside, where the runtime cannot be; leave -e contention:pages "
-          "out");
+          "/bin/app: -e contention:pages needs the preloaded runtime, which this program cannot load; leave "
+          "-e contention:pages out");
     CHECK(refused(request_of({})) == "");
     CHECK(refused(request_of({"contention"})) == "");
   }
@@ -68,15 +70,14 @@ TEST_CASE("a program that is sampled from outside is refused without perf events
   const RunRequest request = request_of({});
   RunFacts facts = facts_of_static(request);
   facts.outside_error = EACCES;
-  CHECK_THAT(
-      refusal_of(request, facts),
-      StartsWith("/bin/app: statically linked, so that nothing can be preloaded; it could be sampled "
-                 "from outside by perf events, but these are refused here (Permission denied); allow"));
+  CHECK_THAT(refusal_of(request, facts),
+             StartsWith("/bin/app: statically linked, so it cannot load the runtime; it could be sampled "
+                        "from outside, but perf events are refused (Permission denied); allow"));
   facts.target.kind = ProgramKind::Dynamic;
   CHECK(refusal_of(request, facts) == "");
   const RunRequest real = request_of({"REALTIME"});
   CHECK_THAT(refusal_of(real, facts_of_static(real)),
-             StartsWith("/bin/app: statically linked, so that nothing can be preloaded; it is sampled from "
+             StartsWith("/bin/app: statically linked, so it cannot load the runtime; it is sampled from "
                         "outside, where REALTIME"));
   const RunRequest both = request_of({"REALTIME", "CPUTIME"});
   CHECK(refusal_of(both, facts_of_static(both)) == "");
@@ -86,12 +87,11 @@ TEST_CASE("an event that the kernel refuses every source of is refused") {
   const RunRequest cpu = request_of({}), real = request_of({"REALTIME"});
   RunFacts facts = facts_of(cpu);
   facts.probe.has_clock = false;
-  CHECK_THAT(refusal_of(cpu, facts),
-             StartsWith("nothing here can sample CPUTIME: perf events and timers are"));
+  CHECK_THAT(refusal_of(cpu, facts), StartsWith("cannot sample CPUTIME: perf events and timers are"));
   facts.sampled.events = parse_user_events({"REALTIME"});
   CHECK(refusal_of(real, facts) == "");
   facts.probe.has_timers = false;
-  CHECK_THAT(refusal_of(real, facts), StartsWith("nothing here can sample REALTIME: timers are refused;"));
+  CHECK_THAT(refusal_of(real, facts), StartsWith("cannot sample REALTIME: timers are refused;"));
 }
 
 TEST_CASE("threads become processes only by a kernel and an allocator that suit it") {
@@ -100,9 +100,9 @@ TEST_CASE("threads become processes only by a kernel and an allocator that suit 
   facts.kernel_release = "5.18.19";
   facts.libraries.allocator.clear();
   CHECK(refusal_of(repairs, facts) ==
-        "--repair=isolate needs Linux 5.19 or later, and this is 5.18.19; leave it out, or use --repair");
+        "--repair=isolate needs Linux 5.19 or later, but this is 5.18.19; leave it out, or use --repair");
   CHECK(refusal_of(counts, facts) ==
-        "-e contention:pages needs Linux 5.19 or later, and this is 5.18.19; leave it out, or use -e "
+        "-e contention:pages needs Linux 5.19 or later, but this is 5.18.19; leave it out, or use -e "
         "contention");
   facts.kernel_release = "5.19.0";
   CHECK_THAT(refusal_of(repairs, facts),
@@ -117,7 +117,7 @@ TEST_CASE("a repair file that cannot be read is refused, one that fits nothing i
   facts.given.problem = "/tmp/repair.json: no such file";
   CHECK(refusal_of(request, facts) == "/tmp/repair.json: no such file");
   facts.given.problem.clear();
-  facts.given.left_out = {"allocations of main: left as they are, for {} is no longer there"};
+  facts.given.left_out = {"allocations of main: not repaired, because {} no longer exists"};
   const std::vector<Note> notes = plan_run(request, facts).notes.all();
   REQUIRE(notes.size() == 2);
   CHECK(notes[0].line == facts.given.left_out[0]);
@@ -180,7 +180,7 @@ TEST_CASE("the runtime is told what is sampled, and nothing of what is not reque
   CHECK(plan.launch.arguments == std::vector<std::string>{"app", "-n", "4"});
   CHECK(plan.outside.command == "app -n 4");
   CHECK(plan.outside.refusal.empty());
-  CHECK(planned(request_of({"REALTIME"})).outside.refusal == "REALTIME cannot be had there");
+  CHECK(planned(request_of({"REALTIME"})).outside.refusal == "REALTIME is not available there");
 }
 
 TEST_CASE("the trigger is the user's unless the machine allows only a later one") {
@@ -249,7 +249,7 @@ TEST_CASE("devices are followed by the way that the machine offers, and as the u
   REQUIRE(other.notes.all().size() == 1);
   CHECK_THAT(other.notes.all()[0].line, StartsWith("CUDA_INJECTION64_PATH is set (/u/injection.so), and"));
   facts.devices->cuda_mode = "both";
-  CHECK(refusal_of(request, facts) == "PROF_CUDA_MODE is both: give events or cupti, or unset it");
+  CHECK(refusal_of(request, facts) == "PROF_CUDA_MODE is both; set it to events or cupti, or unset it");
   facts.devices.reset();
   CHECK_FALSE(variable(plan_run(request, facts), "OPENCL_LAYERS"));
 }

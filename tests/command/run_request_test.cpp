@@ -31,9 +31,9 @@ TEST_CASE("options that do not fit together are refused before anything is looke
   const auto verifies = [](RunOptions& options) { options.verify = 3; };
   const auto keeps = [](RunOptions&) {};
   const std::vector<Case> cases = {
-      {"--verify tries what --repair finds;", {}, "", verifies},
-      {"--verify tries what --repair finds;", {}, "none", verifies},
-      {"--verify tries allocations and locks", {}, "isolate:always", verifies},
+      {"--verify times the repairs of --repair;", {}, "", verifies},
+      {"--verify times the repairs of --repair;", {}, "none", verifies},
+      {"--verify times repairs of heap layout and locks", {}, "isolate:always", verifies},
       {"--verify needs the analysis",
        {},
        "layout",
@@ -41,12 +41,12 @@ TEST_CASE("options that do not fit together are refused before anything is looke
          options.verify = 3;
          options.measuring.analyze = false;
        }},
-      {"-e contention:pages counts what --repair would change;", {"contention:pages"}, "layout", keeps},
-      {"--repair: 'colour' is none of", {}, "colour", keeps},
-      {"--repair=layout: names no file;", {}, "layout:", keeps},
-      {"locks has no rate", {"locks@5"}, "", keeps},
-      {"contention goes by the samples of CPUTIME", {"contention@5", "CPUTIME@7"}, "", keeps},
-      {"contention is looked for in one way", {"contention", "contention:pages"}, "", keeps},
+      {"-e contention:pages cannot be combined with --repair;", {"contention:pages"}, "layout", keeps},
+      {"--repair: 'colour' is not one of", {}, "colour", keeps},
+      {"--repair=layout: needs a file;", {}, "layout:", keeps},
+      {"locks takes no rate", {"locks@5"}, "", keeps},
+      {"contention uses the samples of CPUTIME", {"contention@5", "CPUTIME@7"}, "", keeps},
+      {"contention is selected more than once", {"contention", "contention:pages"}, "", keeps},
   };
   for (const Case& one : cases) {
     RunOptions options = options_of(one.events, one.repair);
@@ -61,14 +61,14 @@ TEST_CASE("one rank of many neither verifies nor aggregates what is in directori
   RunOptions options = options_of({}, "layout");
   options.verify = 3;
   CHECK_THAT(refusal_of_options(options, &rank),
-             StartsWith("--verify runs the program again, which one rank"));
+             StartsWith("--verify runs the program again, which a single MPI rank"));
   options.verify = 0;
   options.aggregate = Aggregate::Node;
   CHECK(refusal_of_options(options, &rank) == "");
   rank.shares_directory = false;
   options.measuring.output = "out-%r";
   CHECK(refusal_of_options(options, &rank) ==
-        "--aggregate=node is for ranks that share a directory; leave %r and %p out of -o out-%r");
+        "--aggregate=node needs one directory for all ranks; leave %r and %p out of -o out-%r");
 }
 
 TEST_CASE("what is followed is taken out of the events that are sampled") {
@@ -121,7 +121,7 @@ TEST_CASE("a sampled trace of devices without a trace is said to change nothing"
   options.device_trace = DeviceTrace::Sampled;
   const Notes notes = read_run_request(options, nullptr).notes;
   REQUIRE(notes.all().size() == 1);
-  CHECK(notes.all()[0].line == "--device-trace=sampled changes nothing without --trace");
+  CHECK(notes.all()[0].line == "--device-trace=sampled has no effect without --trace");
   CHECK_FALSE(notes.all()[0].is_remark);
   options.measuring.trace = true;
   CHECK(read_run_request(options, nullptr).notes.all().empty());

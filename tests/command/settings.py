@@ -60,7 +60,7 @@ class Settings(driver.EndToEnd):
         directory = str(self.folder / "m")
         self.prof("run", "-q", "-o", directory, driver.sample("hot_loop"))
         line, = self.prof("export", directory, status=125).stderr.splitlines()
-        self.assertIn("--format is missing, one of collapsed, ", line)
+        self.assertIn("--format is missing: use one of collapsed, ", line)
         self.project.write_text('[export]\nformat = "json"\n')
         self.assertEqual(json.loads(self.prof("export", directory).stdout)["schema"], "prof-export/1")
         self.assertIn("stack", self.prof("export", directory, PROF_EXPORT_FORMAT="csv").stdout.splitlines()[0])

@@ -232,7 +232,7 @@ class Aggregate(RanksOfNode):
         self.assertRegex(said, rf"{cut}: no rank of {HOST} added what it measured, which then is in {self.local}/prof-")
         done = subprocess.run([PROF, "report", container], stderr=subprocess.PIPE)
         self.assertEqual(125, done.returncode)
-        self.assertIn(f"{container}: the measurements of one node; give the directory that it is in, {job}".encode(), done.stderr)
+        self.assertIn(f"{container} is the measurement file of one node; use its directory, {job}".encode(), done.stderr)
 
     def test_a_run_is_paused_by_its_directory(self):
         ranks = [self.rank(rank, command=("sleep", "4")) for rank in range(2)]
@@ -246,7 +246,7 @@ class Aggregate(RanksOfNode):
 
     def test_what_cannot_be_is_refused_before_the_program_runs(self):
         for directory, environment, said in (
-                ("job-%r", {}, "--aggregate=node is for ranks that share a directory; leave %r and %p out of -o job-%r"),
+                ("job-%r", {}, "--aggregate=node needs one directory for all ranks; leave %r and %p out of -o job-%r"),
                 ("job", {"TMPDIR": "/nowhere"}, "cannot measure on this node in /nowhere/prof-job-")):
             status, told = self.end(self.rank(0, directory=directory, environment=environment.items(), command=("touch", "ran")))
             self.assertEqual([125], status, told)
@@ -258,11 +258,11 @@ class Aggregate(RanksOfNode):
         mine.write_text("mine")
         status, told = self.end(self.rank(0))
         self.assertEqual([125], status)
-        self.assertIn(f"{mine}: was not written by prof; choose another directory with -o", told[0])
+        self.assertIn(f"{mine} was not written by prof; choose another directory with -o", told[0])
         self.assertEqual(("mine", []), (mine.read_text(), self.left()))
         done = subprocess.run([PROF, "run", "--aggregate=node", "-p", "1"], stderr=subprocess.PIPE)
         self.assertEqual(125, done.returncode)
-        self.assertIn(b"--aggregate is for programs that `prof run` starts", done.stderr)
+        self.assertIn(b"--aggregate does not work with a running process", done.stderr)
 
 
 class AggregateOfMpi(RanksOfNode):

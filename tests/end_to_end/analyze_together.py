@@ -174,7 +174,7 @@ class AnalyzeTogether(EndToEnd):
                 break  # all is done
         status, said = self.end(processes)
         self.assertEqual([0, 0], status, said)
-        self.assertNotIn("from the begin", said[0])
+        self.assertNotIn("from the start", said[0])
         self.assert_same(database, expected)
 
     def test_the_first_may_die_as_well(self):
@@ -185,7 +185,7 @@ class AnalyzeTogether(EndToEnd):
         self.assertFalse(database.exists())
         status, said = self.end(self.begin(2, "--resume", job, "-o", database))
         self.assertEqual([0, 0], status, said)
-        self.assertNotIn("from the begin", said[0])
+        self.assertNotIn("from the start", said[0])
         self.assert_same(database, expected)
 
     def killed_as(self, deaths, job, database):
@@ -211,7 +211,7 @@ class AnalyzeTogether(EndToEnd):
         self.killed_as(deaths, job, database)
         status, said = self.end(self.begin(2, "--resume", job, "-o", database))
         self.assertEqual([0, 0], status, said)
-        self.assertNotIn("from the begin", said[0])
+        self.assertNotIn("from the start", said[0])
         self.assert_same(database, expected)
 
     def test_whichever_step_they_die_in_resume_goes_on(self):
@@ -305,7 +305,7 @@ class AnalyzeTogether(EndToEnd):
         process.kill()
         process.wait()
         self.assertFalse(database.exists())
-        self.assertNotIn("from the begin", self.alone("--resume", job, "-o", database))
+        self.assertNotIn("from the start", self.alone("--resume", job, "-o", database))
         self.assert_same(database, expected)
 
     def assert_untouched(self, database, expected):
@@ -332,14 +332,14 @@ class AnalyzeTogether(EndToEnd):
         self.alone(job, "-o", expected)
         status, said = self.end(self.begin(2, "--resume", job, "-o", database))
         self.assertEqual([0, 0], status, said)
-        self.assertIn("analyzing from the begin", said[0])
+        self.assertIn("analyzing from the start", said[0])
         self.assert_same(database, expected)
 
     def test_resume_where_nothing_is_left_begins(self):
         job = self.job(4)
         self.alone(job, "-o", self.folder / "alone")
         said = self.alone("--resume", job, "-o", self.folder / "database")
-        self.assertIn("analyzing from the begin", said)
+        self.assertIn("analyzing from the start", said)
         self.assert_same(self.folder / "database", self.folder / "alone")
 
     def test_a_full_disk_ends_all_and_leaves_what_was_there(self):

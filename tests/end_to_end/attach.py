@@ -367,7 +367,7 @@ class Attach(driver.EndToEnd):
         self.refused(os.getpid(), "another user", driver.as_nobody)
         zombie = subprocess.Popen(["true"])
         time.sleep(0.2)
-        self.refused(zombie.pid, "ended already")
+        self.refused(zombie.pid, "has ended")
         zombie.wait()
         stopped = subprocess.Popen(["sleep", "60"])
         self.addCleanup(stopped.wait)

@@ -43,10 +43,10 @@ class CommandLine(driver.EndToEnd):
         self.check(["version", "now"], "unexpected argument 'now'", "see prof version --help")
         self.check(["report"], "DATABASE|DIR is missing", "see prof report --help")
         self.check(["analyze"], "DIR is missing", "see prof analyze --help")
-        self.check(["attach", "abc"], "'abc' is not the number of a process", "see prof attach --help")
-        self.check(["run", "-p", "-1"], "'-1' is not the number of a process", "see prof run --help")
+        self.check(["attach", "abc"], "'abc' is not a process ID", "see prof attach --help")
+        self.check(["run", "-p", "-1"], "'-1' is not a process ID", "see prof run --help")
         self.check(["run", "--delay=soon", "true"], "--delay: 'soon' is not a number from 0 to", "see prof run --help")
-        self.check(["run", "--trace=maybe", "true"], "--trace: 'maybe' is neither true nor false")
+        self.check(["run", "--trace=maybe", "true"], "--trace: 'maybe': expected true or false")
         self.check(["report", "d", "--nosuch"], "--nosuch", "see prof report --help")
         self.check(["report", "d", "--view=nosuch"], "'nosuch'", "top-down", "see prof report --help")
         self.check(["report", "d", "--depth=0"], "--depth", "'0'", "see prof report --help")
@@ -54,12 +54,12 @@ class CommandLine(driver.EndToEnd):
         self.check(["report", "d", "--metric="], "--metric needs a value", "see prof report --help")
         self.check(["analyze", "d", "-j", "0"], "'0'", "see prof analyze --help")
         self.check(["export", "d"], "--format", "see prof export --help")
-        self.check(["diff", "a"], "runs before and runs after", "see prof diff --help")
-        self.check(["diff", "a", "b", "--before", "c"], "not both", "see prof diff --help")
+        self.check(["diff", "a"], "compares runs before with runs after", "see prof diff --help")
+        self.check(["diff", "a", "b", "--before", "c"], "use either BEFORE AFTER, or --before and --after", "see prof diff --help")
         self.check(["diff", "a", "b", "--by=fnction"], "did you mean function?")
         self.check(["diff", "a", "b", "--threshold=few%"], "--threshold", "'few'", "see prof diff --help")
-        self.check(["diff", "a", "b", "--scaling=weak", "--fail-on-regress=5%"], "give one of them")
-        self.check(["diff", "a", "b", "--scaling=weak", "--same-total"], "give one of them")
+        self.check(["diff", "a", "b", "--scaling=weak", "--fail-on-regress=5%"], "leave one of them out")
+        self.check(["diff", "a", "b", "--scaling=weak", "--same-total"], "leave one of them out")
         self.check(["import"], "see prof import --help")
         self.check(["import", "f", "--format=nosuch"], "'nosuch'", "collapsed, perf, pprof", "see prof import --help")
         self.check(["import", "/nonexistent/f", "-o", "/tmp/nonexistent"], "/nonexistent/f", "No such file")
@@ -72,7 +72,7 @@ class CommandLine(driver.EndToEnd):
         done = subprocess.run([str(driver.PROF), "run", "true"], stderr=subprocess.PIPE, text=True, cwd=self.folder,
                               env={**os.environ, "PROF_RUN_TRACE": "maybe"})
         self.assertEqual(done.returncode, PROF_FAILED)
-        self.assertIn("PROF_RUN_TRACE: 'maybe' is neither true nor false", done.stderr)
+        self.assertIn("PROF_RUN_TRACE: 'maybe': expected true or false", done.stderr)
 
     def test_a_run_that_ends_before_measuring_begins(self):
         run = self.prof_run(["true"], options=["--delay=100"])
@@ -80,7 +80,7 @@ class CommandLine(driver.EndToEnd):
         self.assertIn(b"before measuring began (--delay)", run.stderr)
 
     def test_a_device_trace_without_a_trace(self):
-        told = b"prof: --device-trace=sampled changes nothing without --trace\n"
+        told = b"prof: --device-trace=sampled has no effect without --trace\n"
         for options, lines in ((["--device-trace=sampled"], 1), (["--device-trace=sampled", "--trace"], 0), ([], 0)):
             run = self.prof_run(["true"], options=["-q", "--no-analyze", *options])
             self.assertEqual((run.status, run.stderr.count(told)), (0, lines), run.stderr)
@@ -88,7 +88,7 @@ class CommandLine(driver.EndToEnd):
     def test_the_file_of_a_process_is_no_database(self):
         run = self.prof_run(["true"])
         file = next(run.directory.glob("*.prof"))
-        self.check(["report", str(file)], "give the directory that it is in", str(run.directory))
+        self.check(["report", str(file)], "use its directory", str(run.directory))
 
     @unittest.skipIf(os.geteuid() != 0, "takes another user")
     def test_the_run_of_another_user(self):
@@ -114,7 +114,7 @@ class CommandLine(driver.EndToEnd):
         self.check(["diff", str(run.directory), "nowhere"], "nowhere")
         self.check(["diff", str(run.directory), str(run.directory), "--metric=CPUTYME"], "did you mean CPUTIME?")
         twice = f"{run.directory},{run.directory}/database"
-        self.check(["diff", twice, str(run.directory)], "is given twice")
+        self.check(["diff", twice, str(run.directory)], "is listed twice")
         (run.directory / "database/run.json").write_text("{")
         self.check(["report", str(run.directory / "database")], "run.json", "analyze")
 

@@ -262,8 +262,8 @@ class Contention(driver.EndToEnd):
         refused = self.prof("report", plain.directory, "--view=contention")
         self.assertEqual(refused.returncode, 125)
         self.assertIn(b"prof run -e contention", refused.stderr)
-        for events, words in ((["contention@100", "CPUTIME@200"], b"give the rate to CPUTIME alone"),
-                              (["contention@0"], b"the rate is a number")):
+        for events, words in ((["contention@100", "CPUTIME@200"], b"set the rate with CPUTIME@RATE alone"),
+                              (["contention@0"], b"expected a rate from")):
             options = [word for event in events for word in ("-e", event)]
             refused = self.prof("run", *options, "true")
             self.assertEqual(refused.returncode, 125)

@@ -133,15 +133,15 @@ class ContentionPages(repair_runs.RepairRuns):
         pages = ("-e", "contention:pages")
         for repair in ("--repair", "--repair=isolate", "--repair=isolate:always"):
             self.assertIn("leave one of them out", self.refusal(*pages, repair))
-        self.assertIn("in one way in a run", self.refusal(*pages, "-e", "contention"))
-        self.assertIn("in one way in a run", self.refusal(*pages, *pages))
-        self.assertIn("CPUTIME alone", self.refusal("-e", "CPUTIME@100", "-e", "contention:pages@200"))
+        self.assertIn("contention is selected more than once", self.refusal(*pages, "-e", "contention"))
+        self.assertIn("contention is selected more than once", self.refusal(*pages, *pages))
+        self.assertIn("CPUTIME@RATE alone", self.refusal("-e", "CPUTIME@100", "-e", "contention:pages@200"))
         self.assertIn("leave -e contention:pages out", self.refusal(*pages, command=[driver.program("static")]))
         with subprocess.Popen(["sleep", "60"]) as running:
             attached = self.plain_run([str(driver.PROF), "attach", str(running.pid), *pages])
             running.kill()
         self.assertEqual(attached.returncode, 125)
-        self.assertIn(b"not in running ones", attached.stderr)
+        self.assertIn(b"-e contention cannot attach to a running process", attached.stderr)
 
     def test_a_program_that_cannot_be_isolated_runs_and_says_why(self):
         command = ["sh", "-c", 'ulimit -v 20000000; exec "$@"', "sh", driver.sample("statistics"), "20"]

@@ -268,7 +268,7 @@ class Cuda(Attributions, CudaPrograms):
         self.assertEqual(runtime, injection()[0])
         kept, said = injection(CUDA_INJECTION64_PATH="/x/tool.so")
         self.assertEqual("/x/tool.so", kept)
-        self.assertIn("CUDA programs are not followed", said)
+        self.assertIn("CUDA programs are not traced", said)
         self.assertIsNone(injection("--no-devices")[0])
         run = self.follow("overlap", options=("--no-devices",))
         self.assertEqual([], run.report("devices")["devices"])

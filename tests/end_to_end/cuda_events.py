@@ -58,7 +58,7 @@ class CudaByEvents(Attributions, CudaPrograms):
     def test_a_mode_that_does_not_exist(self):
         run = self.prof_run([CALLS, "overlap"], env=self.surroundings(PROF_CUDA_MODE="event"))
         self.assertEqual(125, run.status)
-        self.assertIn(b"PROF_CUDA_MODE is event: give events or cupti, or unset it", run.stderr)
+        self.assertIn(b"PROF_CUDA_MODE is event; set it to events or cupti, or unset it", run.stderr)
 
     def test_a_graph_is_one_task(self):
         run = self.follow("graph")

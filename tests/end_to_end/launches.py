@@ -51,12 +51,12 @@ class Launches(EndToEnd):
         before = (self.folder / "job/launch.json").read_text()
         status, said = self.end(self.start(0, environment={"PMIX_NAMESPACE": "own"}))
         self.assertEqual([125], status, said)
-        self.assertIn(f"{self.folder}/job is taken by another launch (other, 2 ranks), which runs or was killed;", said[0])
+        self.assertIn(f"{self.folder}/job is in use by another launch (other, 2 ranks), which still runs or was killed;", said[0])
         self.assertEqual(before, (self.folder / "job/launch.json").read_text())
         alone = subprocess.run([PROF, "run", "-o", "job", "true"], cwd=self.folder, stderr=subprocess.PIPE,
                                env=without_launchers())
         self.assertEqual(125, alone.returncode)
-        self.assertIn(b"is taken by another launch", alone.stderr)
+        self.assertIn(b"is in use by another launch", alone.stderr)
         status, said = self.end(*[self.start(rank, "--force", environment={"PMIX_NAMESPACE": "own"}) for rank in (0, 1)])
         self.assertEqual(([0, 0], ["", ""]), (status, said))
         self.assertEqual([0, 1], self.ranks_in(self.folder / "job"))
@@ -98,7 +98,7 @@ class Launches(EndToEnd):
         self.leave_launch(0, host="elsewhere")
         status, said = self.end(self.start(1, environment={"PMIX_NAMESPACE": "own", "MPI_LOCALRANKID": "0"}))
         self.assertEqual([125], status)
-        self.assertIn(f"rank 1: {self.folder}/job is taken by another launch (other, 2 ranks)", said[0])
+        self.assertIn(f"rank 1: {self.folder}/job is in use by another launch (other, 2 ranks)", said[0])
 
     def test_what_a_killed_launch_left_on_this_node_is_in_nobodys_way(self):
         ended = subprocess.Popen(["true"])
@@ -118,7 +118,7 @@ class Launches(EndToEnd):
         for status, said in ended:
             if status != [0, 0]:
                 self.assertEqual([125, 125], status)
-                self.assertRegex(said[0], "is taken by another launch|holds the measurements of another run")
+                self.assertRegex(said[0], "is in use by another launch|holds the measurements of another run")
         self.assertEqual([0, 1], self.ranks_in(self.folder / "job"))
 
     def test_a_batch_jobs_last_launch_is_not_taken_for_this_one(self):
@@ -134,7 +134,7 @@ class Launches(EndToEnd):
         nodes = {"PMI_SIZE": "4", "MPI_LOCALNRANKS": "2"}
         status, said = self.end(*[self.start(rank, environment={**nodes, "MPI_LOCALRANKID": str(rank % 2)}) for rank in range(4)])
         self.assertEqual([125] * 4, status)
-        self.assertEqual([1, 0, 1, 0], [text.count("the launcher tells ranks on several nodes nothing that they have in common")
+        self.assertEqual([1, 0, 1, 0], [text.count("the launcher gives ranks on several nodes no common name")
                                         for text in said])
         self.assertFalse((self.folder / "job").exists())
         status, said = self.end(*[self.start(rank, directory="job-%h", environment=nodes) for rank in (0, 1)])

@@ -250,7 +250,7 @@ class Locks(driver.EndToEnd):
         self.assertIn(b"prof run -e locks", refused.stderr)
         refused = self.prof("run", "-e", "locks@100", "true")
         self.assertEqual(refused.returncode, 125)
-        self.assertIn(b"locks has no rate", refused.stderr)
+        self.assertIn(b"locks takes no rate", refused.stderr)
         static = driver.BUILD / "tests/programs/static_work"
         refused = self.prof("run", "-e", "locks", static)
         self.assertEqual(refused.returncode, 125)

@@ -112,7 +112,7 @@ class OpenClPrograms(OpenClRuns):
                                    str(directory)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
             self.assertEqual(0, done.returncode, done.stderr)
             summary = Run(done, directory).summary()
-            self.assertEqual(1, sum("what the process did on devices was not measured" in text
+            self.assertEqual(1, sum("the process's work on devices was not measured" in text
                                     for text in summary["degradations"]), summary["degradations"])
 
     def test_forks_with_and_before_a_context(self):

@@ -191,10 +191,10 @@ class MpiRanks(EndToEnd):
 
     def test_ranks_are_chosen_among_those_there_are(self):
         for words, launcher, said in (
-                (["--ranks", "0-3"], [], "--ranks is for many processes of mpirun or srun"),
-                (["--ranks", "9-12"], MPIRUN, "--ranks 9-12: none of them is among the 4 ranks"),
-                (["--ranks", "3-1"], MPIRUN, "--ranks 3-1: write ranks as 0-15,1024 or a share of them as 10%"),
-                (["--repair", "--verify"], MPIRUN, "--verify runs the program again, which one rank of many cannot")):
+                (["--ranks", "0-3"], [], "--ranks needs several processes started by mpirun or srun"),
+                (["--ranks", "9-12"], MPIRUN, "--ranks 9-12: none of these is among the 4 ranks"),
+                (["--ranks", "3-1"], MPIRUN, "--ranks 3-1: expected ranks, such as 0-15,1024, or a share, such as 10%"),
+                (["--repair", "--verify"], MPIRUN, "--verify runs the program again, which a single MPI rank cannot do")):
             run = self.mpirun(*words, launcher=launcher)
             self.assertNotEqual(0, run.status)
             self.assertIn(said, run.stderr.decode())

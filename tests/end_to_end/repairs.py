@@ -146,22 +146,22 @@ class Repairs(repair_runs.RepairRuns):
                        options=["--repair"])
 
     def test_kinds_and_files_that_are_none_are_refused(self):
-        self.assertIn("'layuot' is none of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))
-        self.assertIn("names no file", self.refusal("--repair=layout:"))
+        self.assertIn("'layuot' is not one of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))
+        self.assertIn("needs a file", self.refusal("--repair=layout:"))
         self.assertIn("repair.json", self.refusal(f"--repair=layout:{self.folder}"))
         broken = self.folder / "broken,file.json"
         for text, says in (("{", "not JSON"), ('{"schema": "prof-repair/2"}', "schema prof-repair/2, this prof reads prof-repair/1"),
                            ('{"schema": "prof-repair/1", "sites": [{}]}', "sites[0].frames is not a list of 1 to 16")):
             broken.write_text(text)
             self.assertIn(f"{broken}: {says}", self.refusal(f"--repair=layout:{broken},locks"))
-        self.assertIn("repairs are made from inside, where the runtime cannot be; leave --repair out",
+        self.assertIn("--repair needs the preloaded runtime, which this program cannot load; leave --repair out",
                       self.refusal("--repair", program=driver.program("static_work")))
-        self.assertIn("--verify tries what --repair finds", self.refusal("--verify"))
+        self.assertIn("--verify times the repairs of --repair", self.refusal("--verify"))
         self.assertIn("leave --no-analyze out", self.refusal("--repair", "--verify", "--no-analyze"))
         self.assertIn("use --repair=isolate, or leave --verify out", self.refusal("--repair=isolate:always", "--verify"))
         running = self.plain_run([str(driver.PROF), "run", "--repair", "-p", "1"])
         self.assertEqual(running.returncode, 125)
-        self.assertIn(b"--repair is for programs that `prof run` starts", running.stderr)
+        self.assertIn(b"--repair cannot change a running process", running.stderr)
 
     def test_code_of_another_build_is_left_as_it_is_and_named(self):
         run = self.found([REQUESTS], OUTPUT)
@@ -173,8 +173,8 @@ class Repairs(repair_runs.RepairRuns):
         other.write_text(json.dumps(file))
         again = self.prof_run([REQUESTS, "10"], options=["--no-analyze", f"--repair=layout:{other}"])
         self.assertEqual((again.status, again.stdout), (0, b"5000000\n"), again.stderr)
-        self.assertIn(f"left as they are, for {REQUESTS} is another build since", again.stderr.decode())
-        self.assertIn("the run changes nothing from the start", again.stderr.decode())
+        self.assertIn(f"not repaired, because {REQUESTS} was rebuilt since", again.stderr.decode())
+        self.assertIn("the run starts without repairs", again.stderr.decode())
         self.assertFalse((again.directory / "repair.plan").exists())
 
     def test_the_plan_has_what_the_file_says(self):
@@ -254,7 +254,7 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
         said = run.stderr.decode()
         self.assertIn("verify: the program runs at least 2 times, without input and output", said)
-        self.assertRegex(said, r"verify: allocations of worse left out: beside the others they make the program 0\.\d+ times as fast")
+        self.assertRegex(said, r"verify: allocations of worse left out: added to the others they make the program 0\.\d+ times as fast")
         self.assertNotIn("allocations of better left out", said)
         # Tried once more without it.
         self.assertEqual(said.count(" times as fast, the median of 1 pairs"), 2)
@@ -288,7 +288,7 @@ class Repairs(repair_runs.RepairRuns):
         program, given = self.repairs_of_harmed("worse")
         run = self.prof_run([program], options=[f"--repair=layout:{given}", "--verify=1"])
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
-        self.assertIn("verify: the program is not faster with the repairs; they are taken back", run.stderr.decode())
+        self.assertIn("verify: the program is not faster with the repairs; they are discarded", run.stderr.decode())
         self.assertIn("it made the program 0.", self.file(run)["sites"][0]["declined"])
 
     def test_a_program_that_ends_otherwise_gets_everything_taken_back(self):
@@ -296,7 +296,7 @@ class Repairs(repair_runs.RepairRuns):
         script.write_text(f'#!/bin/sh\n{REQUESTS}\ntest -z "$PROF_REPAIR_PLAN"\n')
         script.chmod(0o755)
         run = self.found([str(script)], OUTPUT, options=["--repair", "--verify=1"])
-        self.assertIn("verify: with it the program ended with status 1, not 0; all repairs are taken back", run.stderr.decode())
+        self.assertIn("verify: with it the program ended with status 1, not 0; all repairs are discarded", run.stderr.decode())
         self.assertIn("status 1", self.file(run)["sites"][0]["declined"])
 
     def test_a_user_s_settings_ask_for_repairs_as_well_those_of_a_project_do_not(self):
@@ -384,7 +384,7 @@ class Patches(driver.EndToEnd):
         run = self.prof_run([driver.sample("hot_loop")])
         done = self.plain_run([str(driver.PROF), "report", str(run.directory), "--format=patch"])
         self.assertEqual((done.returncode, done.stdout), (125, b""))
-        self.assertIn(b"--format=patch is for --view=contention", done.stderr)
+        self.assertIn(b"--format=patch needs --view=contention", done.stderr)
 
 
 if __name__ == "__main__":

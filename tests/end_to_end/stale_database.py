@@ -75,7 +75,7 @@ class StaleDatabase(driver.EndToEnd):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn('"processes": 2', done.stdout)
         lines = done.stderr.splitlines()
-        self.assertEqual(len([line for line in lines if "may not be written" in line]), 1, done.stderr)
+        self.assertEqual(len([line for line in lines if "is not writable" in line]), 1, done.stderr)
         self.assertIn("prof analyze", lines[0])
 
 

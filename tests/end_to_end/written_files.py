@@ -179,7 +179,7 @@ class WrittenFiles(driver.EndToEnd):
             taken = self.folder / "taken"
             taken.mkdir()
             (taken / "file").touch()
-            self.assert_refused(self.prof("attach", process.pid, "-o", taken), "is not the empty directory")
+            self.assert_refused(self.prof("attach", process.pid, "-o", taken), "is neither empty nor the directory of")
         finally:
             (self.folder / "over").touch()
             process.wait(timeout=60)

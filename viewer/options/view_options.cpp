@@ -15,18 +15,18 @@ constexpr int kLeastPixels = 200, kMostPixels = 16'384;
 
 std::string check_size(const std::string& text) {
   if (size_of(text)) return {};
-  return "a size is WIDTHxHEIGHT in pixels, 200 to 16384 each, as 1600x900";
+  return "expected WIDTHxHEIGHT in pixels, 200 to 16384 each, such as 1600x900";
 }
 
 std::string check_time(const std::string& text) {
   if (time_of(text)) return {};
-  return "a time is BEGIN..END in seconds from the run's begin, as 1.5..2";
+  return "expected BEGIN..END in seconds from the start of the run, such as 1.5..2";
 }
 
 std::string check_picture(const std::string& text) {
   for (const char* const ending : {".png", ".svg"})
     if (text.size() > 4 && text.ends_with(ending)) return {};
-  return "pictures end in .png or .svg";
+  return "expected a file name that ends in .png or .svg";
 }
 
 }  // namespace
@@ -66,46 +66,40 @@ std::optional<Seconds> time_of(const std::string& text) {
 }
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
-  command.add_option("DATABASE", options.database, "A database, or the measurements of a run");
-  command
-      .add_option("--compare", options.compare,
-                  "Another database, or measurements: shows what changed from the first to this one")
+  command.add_option("DATABASE", options.database, "Database or measurement directory");
+  command.add_option("--compare", options.compare, "Compare with another database: show what changed")
       ->type_name("DATABASE");
-  command
-      .add_flag("--same-total", options.same_total,
-                "With --compare, scales this one's costs to the first one's totals")
+  command.add_flag("--same-total", options.same_total, "With --compare, scale the other run to equal totals")
       ->needs("--compare");
-  command.add_option("--view", options.view, fmt::format("The page in front: {}", fmt::join(kPages, ", ")))
+  command.add_option("--view", options.view, fmt::format("Page to show: {}", fmt::join(kPages, ", ")))
       ->type_name("PAGE")
       ->check(CLI::IsMember(kPages));
-  command.add_option("--function", options.function, "The function that is chosen, as reports name it")
+  command.add_option("--function", options.function, "Function to select, as reports name it")
       ->type_name("NAME");
-  command.add_option("--metric", options.metric, "The metric that is shown first")->type_name("METRIC");
-  command.add_option("--thread", options.threads, "Only these threads, as `prof report --thread` takes them")
+  command.add_option("--metric", options.metric, "Metric to show first")->type_name("METRIC");
+  command.add_option("--thread", options.threads, "Only these threads, as in `prof report --thread`")
       ->type_name("THREAD")
       ->allow_extra_args(false);
   command
       .add_option("--time", options.time,
-                  "The time that all pages show, by traces, in seconds from the run's begin")
+                  "Time to show, in seconds from the start of the run (needs a trace)")
       ->type_name("BEGIN..END")
       ->check(CLI::Validator(check_time, ""))
       ->excludes("--compare");
   command
-      .add_option("--depth", options.depth,
-                  "The depth of call paths by which the timeline is coloured, 0 where stacks begin")
+      .add_option("--depth", options.depth, "Call depth that colours the timeline, 0 for the entry points")
       ->type_name("N")
       ->check(CLI::Range(0, kDeepest));
-  command.add_option("--theme", options.theme, "Light or dark colours")
+  command.add_option("--theme", options.theme, "Colour theme: light or dark")
       ->type_name("light|dark")
       ->check(CLI::IsMember({"light", "dark"}));
   command.add_option("--screenshot", options.screenshot, "Write a picture instead of opening a window")
       ->type_name("FILE")
       ->check(CLI::Validator(check_picture, ""));
   command
-      .add_option("--table", options.table,
-                  "Write the page's table as CSV instead of opening a window; - is standard output")
+      .add_option("--table", options.table, "Write the page's table as CSV and exit; - is standard output")
       ->type_name("FILE");
-  command.add_option("--size", options.size, "Of the window or the picture, in pixels")
+  command.add_option("--size", options.size, "Size of the window or picture in pixels")
       ->type_name("WxH")
       ->check(CLI::Validator(check_size, ""));
 }

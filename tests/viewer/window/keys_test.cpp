@@ -235,7 +235,7 @@ TEST_CASE("a page that has no table to export says so, and pictures need an endi
   opened.press(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
   auto* const failure = opened.window.findChild<QMessageBox*>("failure");
   REQUIRE(failure);
-  CHECK(failure->text().endsWith("page.tiff: pictures end in .png or .svg"));
+  CHECK(failure->text().endsWith("page.tiff: expected a file name that ends in .png or .svg"));
   failure->close();
   CHECK(!QFile::exists(path("page.tiff")));
 }
