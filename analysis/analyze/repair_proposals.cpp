@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/findings/contention.h"
 #include "analysis/repair/reasons.h"
-#include "analysis/views/contention_findings.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stall_findings.h"
+#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/call_path.h"
 
 namespace prof {
 namespace {
@@ -32,7 +33,7 @@ bool is_lock_function(const std::string& name) {
 }
 
 void add_words(const CallTree& tree, uint32_t context, AllocationSite& site) {
-  for (const FindingFrame& frame : frames_of(tree, context))
+  for (const CodeFrame& frame : frames_of(tree, context))
     if (site.path.size() < kMostWords) site.path.push_back(words_for_frame(frame));
 }
 

@@ -2,8 +2,8 @@
 
 #include "analysis/analyze/repair_proposals.h"
 #include "analysis/database/database.h"
+#include "analysis/findings/findings_file.h"
 #include "analysis/pipeline/sources.h"
-#include "analysis/views/all_findings.h"
 
 namespace prof {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/views/places.h"
+#include "analysis/views/tree/places.h"
 
 namespace prof {
 namespace {

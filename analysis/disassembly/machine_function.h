@@ -3,7 +3,7 @@
 // that it was inlined into.
 
 #include "analysis/disassembly/disassembly.h"
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 
 namespace prof {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/views/spelling.h"
+#include "analysis/words/nearest_name.h"
 
 namespace prof {
 

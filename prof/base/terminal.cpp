@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "prof/base/message.h"
 
 namespace prof {

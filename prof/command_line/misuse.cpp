@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/views/spelling.h"
+#include "analysis/words/nearest_name.h"
 #include "prof/command_line/description.h"
 
 namespace prof {

@@ -9,7 +9,7 @@
 #include <map>
 #include <optional>
 
-#include "analysis/views/spelling.h"
+#include "analysis/words/nearest_name.h"
 #include "hpcrun/measurement/regular_file.h"
 #include "prof/base/message.h"
 #include "prof/command_line/description.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/matched_runs.h"
-#include "analysis/views/run_changes_in_words.h"
-#include "analysis/views/selection.h"
+#include "analysis/views/compare/matched_runs.h"
+#include "analysis/views/compare/run_changes_in_words.h"
+#include "analysis/views/tree/selection.h"
 #include "prof/base/message.h"
 #include "prof/base/quiet.h"
 #include "prof/base/terminal.h"

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "analysis/database/database.h"
+#include "analysis/findings/findings_file.h"
 #include "analysis/import/import.h"
 #include "analysis/pipeline/sources.h"
-#include "analysis/views/all_findings.h"
 #include "prof/base/choice.h"
 #include "prof/base/message.h"
 #include "prof/base/quiet.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analysis/database/database.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/wording.h"
 #include "hpcrun/measurement/device_metrics.h"
 #include "hpcrun/measurement/lock_metrics.h"
 #include "prof/base/choice.h"

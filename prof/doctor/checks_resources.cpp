@@ -5,7 +5,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "prof/doctor/checks.h"
 
 namespace prof {

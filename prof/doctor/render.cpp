@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "prof/base/message.h"
 #include "prof/base/terminal.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/views/name_paths.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/name_paths.h"
+#include "analysis/views/tree/wording.h"
 #include "prof/export/formats.h"
 
 namespace prof {

@@ -9,10 +9,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stacks.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/stacks.h"
 #include "prof/export/formats.h"
 #include "prof/export/quantity.h"
 

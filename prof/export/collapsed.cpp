@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/wording.h"
 
 namespace prof {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
-#include "analysis/views/stacks.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/stacks.h"
 #include "prof/export/formats.h"
 
 namespace prof {

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "analysis/files/named_output.h"
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 #include "prof/base/choice.h"
 #include "prof/base/message.h"
 #include "prof/export/replaceable.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 #include "prof/report/output.h"
 
 namespace prof {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/name_paths.h"
-#include "analysis/views/run_summary.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/name_paths.h"
 #include "prof/export/formats.h"
 
 namespace prof {

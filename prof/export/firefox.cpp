@@ -9,11 +9,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stacks.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/stacks.h"
+#include "analysis/views/tree/wording.h"
 #include "prof/export/firefox_markers.h"
 #include "prof/export/formats.h"
 #include "prof/export/times.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 
 namespace prof {
 namespace {

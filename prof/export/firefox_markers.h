@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 #include "prof/report/output.h"
 
 namespace prof {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 #include "prof/report/output.h"
 
 namespace prof {

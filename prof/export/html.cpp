@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/wording.h"
 #include "prof/export/flame_graph.h"
 #include "prof/export/formats.h"
 #include "prof/export/json_list.h"

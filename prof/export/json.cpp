@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stacks.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/stacks.h"
 #include "prof/export/formats.h"
 #include "prof/export/json_list.h"
 #include "prof/export/trace.h"

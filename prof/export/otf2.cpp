@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "analysis/database/utf8.h"
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stacks.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/stacks.h"
+#include "analysis/views/tree/wording.h"
 #include "prof/base/message.h"
 #include "prof/export/formats.h"
 #include "prof/export/quantity.h"

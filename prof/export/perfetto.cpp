@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "analysis/database/utf8.h"
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
-#include "analysis/views/run_summary.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
 #include "prof/export/formats.h"
 #include "prof/export/lanes.h"
 #include "prof/export/perfetto.pb.h"

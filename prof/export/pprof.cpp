@@ -10,9 +10,9 @@
 
 #include "analysis/database/utf8.h"
 #include "analysis/pprof/profile.pb.h"
-#include "analysis/views/own_costs.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stacks.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/stacks.h"
 #include "prof/export/formats.h"
 #include "prof/export/gzip.h"
 #include "prof/export/quantity.h"

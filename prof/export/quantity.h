@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "analysis/database/model.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/wording.h"
 
 namespace prof {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/own_costs.h"
-#include "analysis/views/places.h"
+#include "analysis/views/tree/own_costs.h"
+#include "analysis/views/tree/places.h"
 #include "prof/export/formats.h"
 #include "prof/export/quantity.h"
 #include "prof/export/trace.h"

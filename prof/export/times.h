@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "analysis/views/run_summary.h"
+#include "analysis/views/run/run_summary.h"
 
 namespace prof {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/views/call_tree.h"
-#include "analysis/views/own_costs.h"
+#include "analysis/views/tree/call_tree.h"
+#include "analysis/views/tree/own_costs.h"
 
 namespace prof {
 

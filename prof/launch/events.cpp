@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "analysis/views/spelling.h"
+#include "analysis/words/nearest_name.h"
 #include "hpcrun/sample/perf_event.h"
 #include "prof/base/message.h"
 #include "prof/base/pfm.h"

@@ -8,7 +8,7 @@
 
 #include "analysis/attribution/module_file.h"
 #include "analysis/files/folder.h"
-#include "analysis/views/spelling.h"
+#include "analysis/words/nearest_name.h"
 #include "hpcrun/measurement/repair_plan.h"
 #include "hpcrun/sample/config.h"
 #include "prof/base/message.h"

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/contention_findings.h"
-#include "analysis/views/finding_json.h"
-#include "analysis/views/repairs_in_words.h"
-#include "analysis/views/stall_findings.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/contention.h"
+#include "analysis/findings/finding_json.h"
+#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/line_pictures.h"
+#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/call_path_json.h"
+#include "analysis/words/numbers.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 
@@ -60,7 +63,7 @@ class ContentionText {
 
   void allocations(const ContendedRecord& record) {
     for (size_t i = 0; i < std::min(record.allocations.size(), kMostAllocations); ++i) {
-      const std::vector<FindingFrame> frames = frames_of(tree_, record.allocations[i].context);
+      const std::vector<CodeFrame> frames = frames_of(tree_, record.allocations[i].context);
       std::string path = frames.empty() ? "in a context that is not known" : "";
       for (size_t at = 0; at < std::min(frames.size(), kMostFrames); ++at)
         path += (at == 0 ? "" : " <- ") + words_for_frame(frames[at]);
@@ -97,7 +100,7 @@ class ContentionText {
       return !side.name.empty() && side.name != record.name;
     });
     for (const ContendedRecord::Side& side : record.sides) {
-      const std::vector<FindingFrame> frames = frames_of(tree_, side.context);
+      const std::vector<CodeFrame> frames = frames_of(tree_, side.context);
       const std::string place = has_neighbours && !side.name.empty()
                                     ? fmt::format("{}+{}", printable(side.name), side.offset)
                                     : std::to_string(side.offset);

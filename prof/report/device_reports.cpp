@@ -2,11 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/devices_in_words.h"
-#include "analysis/views/finding_json.h"
-#include "analysis/views/idleness.h"
-#include "analysis/views/short_names.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/device_idleness.h"
+#include "analysis/findings/finding_json.h"
+#include "analysis/views/run/devices_in_words.h"
+#include "analysis/views/run/idleness.h"
+#include "analysis/views/tree/call_path_json.h"
+#include "analysis/words/numbers.h"
+#include "analysis/words/short_names.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 
@@ -66,13 +68,17 @@ void add_devices(const Database& database, const RunSummary& run, Json& json) {
   for (const DeviceUse& use : run.devices) json["devices"].push_back(device_as_json(database, use));
 }
 
-Json blamed_as_json(const Blamed& blamed) {
+const char* cause_or_launch(const Blamed& blamed) {
+  return blamed.is_task ? "launch" : "cause";
+}
+
+Json blamed_as_json(const Blamed& blamed, const char* role) {
   return {{"function", blamed.what},
           {"value_s", blamed.value_s},
           {"share_of_idleness", blamed.share},
           {"share_of_run", blamed.share_of_run},
           {"share_of_run_by_overlap", blamed.share_by_overlap},
-          {"context", {{"role", blamed.context.role}, {"frames", frames_as_json(blamed.context.frames)}}}};
+          {"context", {{"role", role}, {"frames", frames_as_json(blamed.frames)}}}};
 }
 
 void devices_as_text(const Database& database, const RunSummary& run, TextStyle style, Output& out) {
@@ -168,8 +174,9 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
       out.print("  {} processes of this run share it: each is to blame for the time in which none used it\n",
                 processes);
   }
-  if (!found.findings.empty()) out.write("\n");
-  for (const Finding& finding : found.findings) {
+  const std::vector<Finding> findings = device_idleness_findings(found);
+  if (!findings.empty()) out.write("\n");
+  for (const Finding& finding : findings) {
     const auto lines = wrap(printable(finding.sentence), style.columns == 0 ? 0 : style.columns - 4);
     for (size_t i = 0; i < lines.size(); ++i) out.print("{}{}\n", i == 0 ? "  * " : "    ", lines[i]);
   }
@@ -228,19 +235,19 @@ void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyl
     Json json = start("idleness", options);
     add_devices(database, run, json);
     json["device_idle"] = Json::array();
-    for (const Blamed& blamed : found.device) json["device_idle"].push_back(blamed_as_json(blamed));
+    for (const Blamed& blamed : found.device) json["device_idle"].push_back(blamed_as_json(blamed, cause_or_launch(blamed)));
     json["cpu_idle"] = Json::array();
-    for (const Blamed& blamed : found.cpu) json["cpu_idle"].push_back(blamed_as_json(blamed));
+    for (const Blamed& blamed : found.cpu) json["cpu_idle"].push_back(blamed_as_json(blamed, cause_or_launch(blamed)));
     json["unblamed_s"] = found.unblamed_s;
     json["team_waits_s"] = found.team_waits_s;
     json["rank_waits_s"] = found.rank_waits_s;
     json["event_causes"] = Json::array();
-    for (const Blamed& blamed : found.event_causes) json["event_causes"].push_back(blamed_as_json(blamed));
+    for (const Blamed& blamed : found.event_causes) json["event_causes"].push_back(blamed_as_json(blamed, cause_or_launch(blamed)));
     json["event_waits"] = Json::array();
-    for (const Blamed& blamed : found.event_waits) json["event_waits"].push_back(blamed_as_json(blamed));
+    for (const Blamed& blamed : found.event_waits) json["event_waits"].push_back(blamed_as_json(blamed, cause_or_launch(blamed)));
     json["waits"] = Json::array();
     for (const Waiting& waiting : found.waits) {
-      Json one = blamed_as_json(waiting.at);
+      Json one = blamed_as_json(waiting.at, "wait");
       one["launch_latency_s"] = waiting.launch_latency_s;
       one["gap_s"] = waiting.gap_s;
       one["wake_latency_s"] = waiting.wake_latency_s;
@@ -253,7 +260,7 @@ void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyl
                                {"blame_s", task.blame_s},
                                {"rank_by_time", task.time_rank},
                                {"rank_by_blame", task.blame_rank}});
-    json["findings"] = findings_as_json(found.findings);
+    json["findings"] = findings_as_json(device_idleness_findings(found));
     return write(json, out);
   }
   if (options.format == ReportFormat::Csv) {

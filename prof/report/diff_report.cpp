@@ -8,11 +8,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/comparison_in_words.h"
-#include "analysis/views/finding_json.h"
-#include "analysis/views/run_changes_in_words.h"
-#include "analysis/views/short_names.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/finding_json.h"
+#include "analysis/findings/run_changes.h"
+#include "analysis/views/compare/comparison_in_words.h"
+#include "analysis/views/compare/run_changes_in_words.h"
+#include "analysis/views/tree/call_path_json.h"
+#include "analysis/words/numbers.h"
+#include "analysis/words/short_names.h"
 #include "prof/base/choice.h"
 #include "prof/report/output.h"
 #include "prof/report/text.h"

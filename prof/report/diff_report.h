@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/run_changes.h"
+#include "analysis/views/compare/run_changes.h"
 
 namespace CLI {
 class App;

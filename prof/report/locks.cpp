@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/code_in_words.h"
-#include "analysis/views/deadlock_findings.h"
-#include "analysis/views/finding_json.h"
-#include "analysis/views/idle_findings.h"
-#include "analysis/views/lock_findings.h"
-#include "analysis/views/stall_findings.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/deadlocks.h"
+#include "analysis/findings/finding_json.h"
+#include "analysis/findings/idle_threads.h"
+#include "analysis/findings/locks.h"
+#include "analysis/findings/order.h"
+#include "analysis/views/run/idle_threads.h"
+#include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/call_path_json.h"
+#include "analysis/views/tree/code_in_words.h"
+#include "analysis/words/numbers.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 

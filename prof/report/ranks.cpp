@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/finding_json.h"
-#include "analysis/views/rank_report.h"
-#include "analysis/views/ranks_in_words.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/finding_json.h"
+#include "analysis/findings/ranks.h"
+#include "analysis/views/ranks/rank_report.h"
+#include "analysis/views/ranks/ranks_in_words.h"
+#include "analysis/words/numbers.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 
@@ -46,8 +47,9 @@ class RanksText {
     if (report_.would_need_traces)
       labelled("note", "traces tell whether ranks are late by turns: measure with prof run --trace");
     out_.print("{}\n", bold(style_, "findings"));
-    if (report_.findings.empty()) out_.write("  none: no rank is slower than chance makes it\n");
-    for (const Finding& finding : report_.findings) {
+    const std::vector<Finding> findings = rank_findings(tree_, report_);
+    if (findings.empty()) out_.write("  none: no rank is slower than chance makes it\n");
+    for (const Finding& finding : findings) {
       out_.write(wrapped_behind("  * ", finding.sentence, style_));
       if (!finding.advice.empty()) out_.write(wrapped_behind("    Change: ", finding.advice, style_));
     }
@@ -221,7 +223,7 @@ void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport
     json["notes"].push_back(words_for_lack_of_processors(report));
     json["had_processor"] = *report.had_processor;
   }
-  json["findings"] = findings_as_json(report.findings);
+  json["findings"] = findings_as_json(rank_findings(tree, report));
   json["groups"] = Json::array();
   for (const RankCluster& cluster : report.clusters)
     json["groups"].push_back(cluster_as_json(tree, report, cluster));

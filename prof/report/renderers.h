@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "analysis/views/call_tree.h"
-#include "analysis/views/findings.h"
-#include "analysis/views/rank_report.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/stall_findings.h"
-#include "analysis/views/view.h"
+#include "analysis/findings/finding.h"
+#include "analysis/views/ranks/rank_report.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/run/stall_report.h"
+#include "analysis/views/tree/call_tree.h"
+#include "analysis/views/tree/view.h"
 #include "prof/base/terminal.h"
 #include "prof/report/output.h"
 #include "prof/report/report_command.h"

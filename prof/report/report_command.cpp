@@ -9,11 +9,12 @@
 #include <limits>
 #include <map>
 
-#include "analysis/views/all_findings.h"
-#include "analysis/views/contention_findings.h"
-#include "analysis/views/line_tree.h"
-#include "analysis/views/lock_findings.h"
-#include "analysis/views/overhead.h"
+#include "analysis/findings/all_findings.h"
+#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/overhead.h"
+#include "analysis/views/run/stall_report.h"
+#include "analysis/views/tree/line_tree.h"
 #include "prof/base/choice.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"

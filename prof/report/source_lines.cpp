@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "analysis/views/source_text.h"
+#include "analysis/views/compare/source_text.h"
 #include "prof/base/message.h"
 
 namespace prof {

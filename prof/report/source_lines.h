@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/database/model.h"
-#include "analysis/views/places.h"
+#include "analysis/views/tree/places.h"
 
 namespace prof {
 

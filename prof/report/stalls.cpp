@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/finding_json.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/finding_json.h"
+#include "analysis/findings/stalls.h"
+#include "analysis/views/run/stall_report.h"
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/call_path_json.h"
+#include "analysis/words/numbers.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 
@@ -45,8 +49,9 @@ class StallsText {
     labelled("traces", traces_in_words(report_));
     labelled("rule", stall_rule_in_words(report_.options));
     for (const std::string& note : report_.notes) labelled("note", note);
-    if (!report_.findings.empty()) out_.print("{}\n", bold(style_, "findings"));
-    for (const Finding& finding : report_.findings)
+    const std::vector<Finding> findings = stall_findings(tree_, report_);
+    if (!findings.empty()) out_.print("{}\n", bold(style_, "findings"));
+    for (const Finding& finding : findings)
       out_.write(wrapped_behind("  * ", finding.sentence, style_));
     if (stalls.empty()) return;
     out_.print("{}\n",
@@ -119,7 +124,7 @@ void stalls_as_json(const CallTree& tree, const StallReport& report, const Repor
   if (report.options.period_ns > 0) json["rule"]["period_s"] = seconds(report.options.period_ns);
   json["share_of_run"] = report.share_of_run(found.lost_ns);
   json["notes"] = report.notes;
-  json["findings"] = findings_as_json(report.findings);
+  json["findings"] = findings_as_json(stall_findings(tree, report));
   json["threshold_percent"] = options.threshold_percent;
   json["stalls"] = Json::array();
   for (const Stall* stall : listed(report, options)) {
@@ -143,7 +148,7 @@ void stalls_as_csv(const CallTree& tree, const StallReport& report, const Report
   size_t number = 0;
   for (const Stall* stall : listed(report, options)) {
     for (const StalledThread& thread : stall->threads) {
-      const std::vector<FindingFrame> frames = frames_of(tree, thread.context);
+      const std::vector<CodeFrame> frames = frames_of(tree, thread.context);
       out.print("{},{:.6f},{:.6f},{:.6f},{},{:.6f},{:.6f},{:.6f},{},{}\n", number,
                 time_of(report, stall->begin_ns), time_of(report, stall->end_ns), seconds(stall->lost_ns),
                 csv_field(thread_label(*tree.database, thread.profile)), time_of(report, thread.begin_ns),

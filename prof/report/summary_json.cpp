@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/finding_json.h"
-#include "analysis/views/repairs_in_words.h"
+#include "analysis/findings/finding_json.h"
+#include "analysis/views/run/repairs_in_words.h"
 #include "prof/report/renderers.h"
 
 namespace prof {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "analysis/views/hot_path.h"
-#include "analysis/views/program_lines.h"
-#include "analysis/views/repairs_in_words.h"
-#include "analysis/views/run_in_words.h"
-#include "analysis/views/short_names.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/run/run_in_words.h"
+#include "analysis/views/tree/hot_path.h"
+#include "analysis/views/tree/program_lines.h"
+#include "analysis/views/tree/wording.h"
+#include "analysis/words/short_names.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
 

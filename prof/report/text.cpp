@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/wording.h"
 
 namespace prof {
 
@@ -16,8 +16,8 @@ std::string words_for_total(const Metric& metric, double value) {
   return words_for_value(metric, value) + (metric.unit.empty() ? "" : " " + metric.unit);
 }
 
-std::string leaf_as_csv(const std::vector<FindingFrame>& frames) {
-  const FindingFrame leaf = frames.empty() ? FindingFrame{} : frames.front();
+std::string leaf_as_csv(const std::vector<CodeFrame>& frames) {
+  const CodeFrame leaf = frames.empty() ? CodeFrame{} : frames.front();
   return csv_field(leaf.function) + "," + csv_field(leaf.file) + "," +
          (leaf.line == 0 ? "" : std::to_string(leaf.line));
 }

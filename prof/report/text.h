@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/database/model.h"
+#include "analysis/words/code_frame.h"
 #include "prof/base/terminal.h"
 #include "prof/report/renderers.h"
 
@@ -16,6 +17,6 @@ std::string words_for_value(const Metric& metric, double value);  // in a column
 std::string words_for_total(const Metric& metric, double value);  // with unit
 
 // Returns "function,file,line" of the innermost frame for CSV; empty fields if there is none.
-std::string leaf_as_csv(const std::vector<FindingFrame>& frames);
+std::string leaf_as_csv(const std::vector<CodeFrame>& frames);
 
 }  // namespace prof

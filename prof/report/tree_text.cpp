@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-#include "analysis/views/short_names.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/measurement.h"
+#include "analysis/views/tree/wording.h"
+#include "analysis/words/short_names.h"
 #include "prof/report/renderers.h"
 #include "prof/report/source_lines.h"
 #include "prof/report/text.h"
@@ -103,9 +104,8 @@ class TreeText {
   }
 
   std::string nothing_to_show() const {
-    for (const double total : tree_.totals)
-      if (total != 0) return "no row reaches the threshold\n";
-    return find(tree_, run_summary(*tree_.database)).front().sentence + "\n";
+    if (!has_no_costs(tree_)) return "no row reaches the threshold\n";
+    return measurement_findings(tree_, run_summary(*tree_.database)).front().sentence + "\n";
   }
 
   void write_header() {

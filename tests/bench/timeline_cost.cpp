@@ -15,9 +15,9 @@
 #include <random>
 
 #include "analysis/database/database.h"
-#include "analysis/views/hot_path.h"
-#include "analysis/views/idleness.h"
-#include "analysis/views/thread_costs.h"
+#include "analysis/views/run/idleness.h"
+#include "analysis/views/tree/hot_path.h"
+#include "analysis/views/tree/thread_costs.h"
 #include "viewer/document/timed_database.h"
 #include "viewer/options/view_options.h"
 #include "viewer/threads/thread_values.h"

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "analysis/views/spelling.h"
+#include "analysis/words/nearest_name.h"
 
 using namespace prof;
 

@@ -2,8 +2,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/contention_findings.h"
-#include "analysis/views/merged_contention.h"
+#include "analysis/findings/contention.h"
+#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/merged_contention.h"
 #include "prof/base/message.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"

@@ -1,10 +1,11 @@
-#include "analysis/views/idleness.h"
+#include "analysis/views/run/idleness.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/device_calls.h"
-#include "analysis/views/team_waits.h"
+#include "analysis/findings/device_idleness.h"
+#include "analysis/views/run/device_calls.h"
+#include "analysis/views/run/team_waits.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/idle_device.h"
 #include "tests/report/rendered.h"
@@ -14,8 +15,14 @@ using namespace prof::test;
 
 namespace {
 
-Idleness idleness_of(const Database& database) {
-  return idleness(database, select(database, {}, {}), run_summary(database));
+struct JudgedIdleness : Idleness {
+  std::vector<Finding> findings;
+};
+
+JudgedIdleness idleness_of(const Database& database) {
+  Idleness found = idleness(database, select(database, {}, {}), run_summary(database));
+  std::vector<Finding> findings = device_idleness_findings(found);
+  return {std::move(found), std::move(findings)};
 }
 
 Rendered shown(const Database& database, ReportView view, ReportFormat format = ReportFormat::Text) {
@@ -30,7 +37,7 @@ Rendered shown(const Database& database, ReportView view, ReportFormat format = 
 
 TEST_CASE("a call that keeps the device idle is named with its caller, its line, its shares and what helps") {
   const Database database = program();
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   REQUIRE(found.device.size() == 3);
   const Blamed& release = found.device[0];
   CHECK(release.what == "clReleaseMemObject");
@@ -56,7 +63,7 @@ TEST_CASE("a call that keeps the device idle is named with its caller, its line,
 
 TEST_CASE("computing while the device is idle is named with its line") {
   const Database database = program();
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   const Blamed& prepare = found.device[1];
   CHECK(prepare.what == "prepare");
   CHECK_FALSE(prepare.is_call);
@@ -73,7 +80,7 @@ TEST_CASE("computing while the device is idle is named with its line") {
 
 TEST_CASE("kernels are ranked by what threads waited for, beside their time") {
   const Database database = program();
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   REQUIRE(found.tasks.size() == 2);
   CHECK(found.tasks[0].name == "KernelN");
   CHECK(found.tasks[0].blame_rank == 1);
@@ -115,7 +122,7 @@ Database with_helpers() {
 
 TEST_CASE("what is done through helpers is told apart by who calls them") {
   const Database database = with_helpers();
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   REQUIRE(found.device.size() == 2);
   CHECK(found.device[0].what == "spin");
   CHECK(found.device[0].place == "step.cpp:5");
@@ -156,7 +163,7 @@ TEST_CASE("threads that wait in OpenMP or OpenBLAS for others are not to blame")
   b.spend(worker, {{"blas_thread_server"}, {"dgemm_kernel"}}, 0.25, gpu_idle);
   set_run_text(b.database, kRun);
   const Database database = b.build();
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   CHECK(found.team_waits_s == Approx(12));
   CHECK(found.unblamed_s == Approx(1));  // of 3 s of idleness, 2 of which are blamed
   REQUIRE(found.device.size() == 4);
@@ -184,7 +191,7 @@ TEST_CASE("blame of several threads at once saves no more than the time in which
   auto run = run_of(database);
   run["devices"][0]["busy_s"] = 7.5;  // idle for 0.5 s, where 3 s of blame were given
   set_run(database, run);
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   CHECK(found.device[0].share == Approx(0.5));
   CHECK(found.device[0].share_of_run == Approx(0.025));
 }
@@ -212,7 +219,7 @@ TEST_CASE("overlap saves no more than either side works alone") {
   // Of 8 s in use the device works alone for 3 s, while a thread waits; threads wait for 4 s, and work alone
   // for the rest of its 3 s of idleness.
   const Database database = program();
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   const auto by_overlap = [](const std::vector<Blamed>& all, const char* what) {
     const auto at = std::ranges::find(all, what, &Blamed::what);
     return at == all.end() ? -1 : at->share_by_overlap;
@@ -307,7 +314,7 @@ TEST_CASE("functions of a program without symbols are named by their place in it
     const uint32_t main = b.thread(0, "step");
     b.spend(main, {{"start"}, {"step+0x1500"}, {"clCreateBuffer"}}, 2, gpu_idle);
     set_run_text(b.database, kRun);
-    const Idleness found = idleness_of(b.build());
+    const JudgedIdleness found = idleness_of(b.build());
     REQUIRE(found.device.size() == 1);
     CHECK(found.device[0].caller == (stripped ? "step+0x1500" : "start"));
   }
@@ -325,7 +332,7 @@ TEST_CASE("an event that keeps commands of another queue waiting is named by its
   b.spend(main, {{"main", 41}, {"upload", 5}, {"Copy"}}, 3, cause);
   b.spend(main, {{"main", 42}, {"filter", 9}, {"Kernel"}}, 3, wait);
   set_run_text(b.database, kRun);
-  const Idleness found = idleness_of(b.build());
+  const JudgedIdleness found = idleness_of(b.build());
   REQUIRE(found.findings.size() == 1);
   const Finding& finding = found.findings[0];
   CHECK(finding.kind == FindingKind::EventWait);
@@ -352,7 +359,7 @@ TEST_CASE("ranks that wait in MPI for others do not keep their device idle") {
   b.spend(main, {{"main", 41}, {"MPI_File_write"}}, 0.5, gpu_idle);
   set_run_text(b.database, kRun);
   const Database database = b.build();
-  const Idleness found = idleness_of(database);
+  const JudgedIdleness found = idleness_of(database);
   CHECK(found.rank_waits_s == Approx(2.5));
   REQUIRE(found.device.size() == 1);
   CHECK(found.device[0].what == "MPI_File_write");

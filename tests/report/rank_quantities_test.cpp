@@ -6,11 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/views/rank_report.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/ranks/rank_report.h"
+#include "analysis/words/numbers.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
+#include "tests/report/judged_ranks.h"
 #include "tests/report/rendered.h"
 
 using namespace prof;
@@ -75,10 +76,10 @@ class CountedJob {
     return database;
   }
 
-  RankReport report() {
+  JudgedRanks report() {
     kept_ = database();
     const CallTree tree = build_call_tree(kept_, select(kept_, {}, {}), false);
-    return rank_report(tree, run_summary(kept_));
+    return judged_ranks(tree, run_summary(kept_));
   }
 
   const Database& reported() const { return kept_; }
@@ -114,7 +115,7 @@ CountedJob of_threads(
   return job;
 }
 
-const Finding& first_of(const RankReport& report) {
+const Finding& first_of(const JudgedRanks& report) {
   REQUIRE(!report.findings.empty());
   return report.findings.front();
 }
@@ -127,7 +128,7 @@ bool says(const Finding& finding, const std::string& words) {
 
 TEST_CASE("of many threads it is the one that communicates for which others wait") {
   for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
-    const RankReport report = of_threads(seed, [](int rank) { return rank == kSlow ? 4.5 : 1.5; }).report();
+    const JudgedRanks report = of_threads(seed, [](int rank) { return rank == kSlow ? 4.5 : 1.5; }).report();
     const Finding& first = first_of(report);
     INFO(first.sentence);
     CHECK(first.kind == FindingKind::SlowRank);
@@ -140,7 +141,7 @@ TEST_CASE("of many threads it is the one that communicates for which others wait
 
 TEST_CASE("ranks of many threads that are alike give no finding") {
   for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
-    const RankReport report = of_threads(seed, [](int) { return 1.5; }).report();
+    const JudgedRanks report = of_threads(seed, [](int) { return 1.5; }).report();
     for (const Finding& finding : report.findings) FAIL_CHECK(finding.sentence);
   }
 }
@@ -148,7 +149,7 @@ TEST_CASE("ranks of many threads that are alike give no finding") {
 TEST_CASE("waiting of ranks of many threads is blamed on what the latest compute") {
   const auto ramp = [](int rank) { return 4.0 + 3.0 * rank / kRanks; };
   for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
-    const RankReport report = of_threads(
+    const JudgedRanks report = of_threads(
                                   seed, [](int) { return 1.5; }, ramp)
                                   .report();
     REQUIRE(report.outliers.empty());
@@ -195,7 +196,7 @@ TEST_CASE("threads that sleep all the time hide no slow rank, and make none") {
           job.spend(thread, {{"main", 40}, {"solve", 14}}, 5 + longer);
           job.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, 5 - longer);
         }
-      const RankReport report = job.report();
+      const JudgedRanks report = job.report();
       if (is_one_slow) {
         INFO(first_of(report).sentence);
         CHECK(first_of(report).kind == FindingKind::SlowRank);
@@ -230,7 +231,7 @@ TEST_CASE("a rank that is slow for its files, or waits longer for its device, is
 }
 
 // The ranks of one node execute kernels or copy `times` as long as others.
-RankReport with_devices(double kernels, double copies, double bytes) {
+JudgedRanks with_devices(double kernels, double copies, double bytes) {
   CountedJob job(1);
   for (int rank = 0; rank < kRanks; ++rank) {
     const bool is_slow = is_on_slow_node(rank);
@@ -242,7 +243,7 @@ RankReport with_devices(double kernels, double copies, double bytes) {
 }
 
 TEST_CASE("a node whose devices copy slowly is told from one that copies more") {
-  const RankReport seated = with_devices(1, 3, 1);
+  const JudgedRanks seated = with_devices(1, 3, 1);
   const Finding badly_seated = first_of(seated);
   CHECK(badly_seated.kind == FindingKind::SlowNode);
   CHECK(
@@ -314,7 +315,7 @@ CountedJob with_sleep(unsigned seed = 1) {
 TEST_CASE("where the late rank takes no CPU time, the clock is to be measured") {
   CountedJob job = with_sleep();
   job.took(9);
-  const RankReport report = job.report();
+  const JudgedRanks report = job.report();
   CHECK(first_of(report).kind == FindingKind::LoadImbalance);
   CHECK(first_of(report).values.at("first_rank") == kSlow);
   CHECK(first_of(report).advice ==
@@ -325,7 +326,7 @@ TEST_CASE("where the late rank takes no CPU time, the clock is to be measured") 
 TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
   CountedJob job = with_sleep();
   job.took(18);
-  const RankReport report = job.report();
+  const JudgedRanks report = job.report();
   CHECK(report.findings.empty());
   REQUIRE(report.had_processor);
   CHECK(*report.had_processor == Approx(0.5).margin(0.05));
@@ -375,7 +376,7 @@ TEST_CASE("a rank that is late because others had its processor is not blamed") 
       records.push_back({end, kNone});
       job.b.database.traces.push_back(trace_of(records));
     }
-    const RankReport report = job.report();
+    const JudgedRanks report = job.report();
     CHECK(report.findings.empty() == (cpu < 6));
   }
 }
@@ -392,7 +393,7 @@ TEST_CASE("a rank that sleeps does not lack a processor, and is late") {
     if (late) job.spend(thread, {{"main", 41}, {"slow_start", 3}, {"clock_nanosleep"}}, 5);
     job.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, late ? 0.01 : 5);
   }
-  const RankReport report = job.report();
+  const JudgedRanks report = job.report();
   CHECK(!report.had_processor);
   REQUIRE_FALSE(report.findings.empty());
   const Finding& first = first_of(report);
@@ -412,7 +413,7 @@ TEST_CASE("of the clock's time, what ranks lack processors for is nobody's fault
       job.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, 5 - longer);
       job.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, 2, 1);
     }
-    const RankReport report = job.report();
+    const JudgedRanks report = job.report();
     INFO(computes_longer);
     if (computes_longer) {
       CHECK(first_of(report).values.at("first_rank") == kSlow);

@@ -9,12 +9,13 @@
 #include <set>
 #include <thread>
 
-#include "analysis/views/all_findings.h"
-#include "analysis/views/rank_report.h"
-#include "analysis/views/ranks_in_words.h"
+#include "analysis/findings/all_findings.h"
+#include "analysis/views/ranks/rank_report.h"
+#include "analysis/views/ranks/ranks_in_words.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
+#include "tests/report/judged_ranks.h"
 #include "tests/report/rendered.h"
 
 using namespace prof;
@@ -75,16 +76,16 @@ Database run_of(const Job& job, unsigned seed) {
   return database;
 }
 
-RankReport report_of(const Database& database) {
+JudgedRanks report_of(const Database& database) {
   const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
-  return rank_report(tree, run_summary(database));
+  return judged_ranks(tree, run_summary(database));
 }
 
 }  // namespace
 
 TEST_CASE("a slow rank is the first finding, with what it does and who waits for it") {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    const RankReport report = report_of(run_of({.slow_rank = 7}, seed));
+    const JudgedRanks report = report_of(run_of({.slow_rank = 7}, seed));
     INFO("seed " << seed);
     REQUIRE(!report.findings.empty());
     const Finding& first = report.findings.front();
@@ -101,7 +102,7 @@ TEST_CASE("a slow rank is the first finding, with what it does and who waits for
 
 TEST_CASE("a rank that comes late to a collective operation is the first finding, with where it was") {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    const RankReport report = report_of(run_of({.late_rank = 3}, seed));
+    const JudgedRanks report = report_of(run_of({.late_rank = 3}, seed));
     INFO("seed " << seed);
     REQUIRE(!report.findings.empty());
     const Finding& first = report.findings.front();
@@ -117,7 +118,7 @@ TEST_CASE("a rank that comes late to a collective operation is the first finding
 
 TEST_CASE("where many ranks are late by and by, waiting is blamed on what the latest do") {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    const RankReport report = report_of(run_of({.is_ramp = true}, seed));
+    const JudgedRanks report = report_of(run_of({.is_ramp = true}, seed));
     INFO("seed " << seed);
     REQUIRE(report.outliers.empty());
     REQUIRE(report.findings.size() == 1);
@@ -134,7 +135,7 @@ TEST_CASE("where many ranks are late by and by, waiting is blamed on what the la
 
 TEST_CASE("a node of which all ranks are slow is told as one") {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
-    const RankReport report = report_of(run_of({.slow_node = 2}, seed));
+    const JudgedRanks report = report_of(run_of({.slow_node = 2}, seed));
     INFO("seed " << seed);
     REQUIRE(!report.findings.empty());
     const Finding& first = report.findings.front();
@@ -147,7 +148,7 @@ TEST_CASE("a node of which all ranks are slow is told as one") {
 TEST_CASE("ranks that are alike but for chance give no finding, and are one group") {
   for (const int ranks : {2, 3, 4, 16, 500})
     for (unsigned seed = 0; seed < kSeeds; ++seed) {
-      const RankReport report = report_of(run_of({.ranks = ranks}, seed));
+      const JudgedRanks report = report_of(run_of({.ranks = ranks}, seed));
       INFO(ranks << " ranks, seed " << seed);
       for (const Finding& finding : report.findings) FAIL_CHECK(finding.sentence);
       CHECK(report.clusters.size() == 1);
@@ -155,7 +156,7 @@ TEST_CASE("ranks that are alike but for chance give no finding, and are one grou
 }
 
 TEST_CASE("one of two ranks can be slow") {
-  const RankReport report = report_of(run_of({.ranks = 2, .slow_rank = 1}, 1));
+  const JudgedRanks report = report_of(run_of({.ranks = 2, .slow_rank = 1}, 1));
   REQUIRE(!report.findings.empty());
   CHECK(report.findings.front().sentence.starts_with("Rank 1 computes 1."));
 }
@@ -212,7 +213,7 @@ Database in_steps(int late_rank, double cpu = 1) {
 
 TEST_CASE("waiting for ranks that are late by turns is blamed on what they do meanwhile") {
   const Database database = in_steps(-1);
-  const RankReport report = report_of(database);
+  const JudgedRanks report = report_of(database);
   CHECK(report.outliers.empty());
   CHECK(report.imbalances.empty());
   REQUIRE(report.late);
@@ -252,7 +253,7 @@ TEST_CASE("waiting for ranks that are late by turns is blamed on what they do me
 }
 
 TEST_CASE("who is late is told once, and not of ranks without processors or traces") {
-  const RankReport slow = report_of(in_steps(2));
+  const JudgedRanks slow = report_of(in_steps(2));
   REQUIRE(!slow.findings.empty());
   CHECK(slow.findings[0].values.at("first_rank") == 2);
   for (const Finding& finding : slow.findings) CHECK(finding.kind != FindingKind::LateByTurns);
@@ -261,14 +262,14 @@ TEST_CASE("who is late is told once, and not of ranks without processors or trac
 
   Database without = in_steps(-1);
   without.traces.clear();
-  const RankReport report = report_of(without);
+  const JudgedRanks report = report_of(without);
   CHECK(!report.late);
   CHECK(report.would_need_traces);
   CHECK(report.findings.empty());
 }
 
 TEST_CASE("statistics are over ranks, and activities add up to the time") {
-  const RankReport report = report_of(run_of({.slow_rank = 7}, 1));
+  const JudgedRanks report = report_of(run_of({.slow_rank = 7}, 1));
   const RankStatistics& time = *report.find("time");
   double sum = 0;
   for (const RankCost& rank : report.costs.ranks) {
@@ -285,7 +286,7 @@ TEST_CASE("statistics are over ranks, and activities add up to the time") {
 }
 
 TEST_CASE("ranks that behave alike are groups, the larger ones first") {
-  const RankReport report = report_of(run_of({.slow_node = 0}, 3));
+  const JudgedRanks report = report_of(run_of({.slow_node = 0}, 3));
   REQUIRE(report.clusters.size() == 2);
   CHECK(report.clusters[0].ranks.size() == 12);
   CHECK(report.clusters[1].ranks == std::vector<uint32_t>{0, 1, 2, 3});

@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "analysis/views/matched_runs.h"
+#include "analysis/views/compare/matched_runs.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
 

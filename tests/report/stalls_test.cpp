@@ -2,7 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/views/stall_findings.h"
+#include "analysis/views/run/stall_report.h"
 #include "prof/base/message.h"
 #include "tests/report/rendered.h"
 #include "tests/report/stalled_ranks.h"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/database/database.h"
-#include "analysis/views/own_costs.h"
+#include "analysis/views/tree/own_costs.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
 #include "tests/report/database_builder.h"

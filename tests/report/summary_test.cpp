@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/example.h"
 #include "tests/report/rendered.h"

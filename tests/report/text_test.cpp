@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "prof/base/message.h"
 #include "prof/report/text.h"
 #include "tests/report/example.h"

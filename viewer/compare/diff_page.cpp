@@ -5,10 +5,10 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "analysis/views/comparison_in_words.h"
-#include "analysis/views/run_summary.h"
-#include "analysis/views/significance.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/compare/comparison_in_words.h"
+#include "analysis/views/compare/significance.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/wording.h"
 #include "viewer/compare/names.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/other_run.h"

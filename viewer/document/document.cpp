@@ -6,7 +6,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/database/stored_values.h"
-#include "analysis/views/selection.h"
+#include "analysis/views/tree/selection.h"
 #include "viewer/document/other_run.h"
 #include "viewer/document/timed_database.h"
 #include "viewer/document/traces.h"

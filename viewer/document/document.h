@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "analysis/database/model.h"
-#include "analysis/views/call_tree.h"
-#include "analysis/views/run_summary.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/call_tree.h"
 #include "viewer/trace/time_range.h"
 
 namespace prof::viewer {

@@ -4,7 +4,7 @@
 
 #include "analysis/database/database.h"
 #include "analysis/database/stored_values.h"
-#include "analysis/views/selection.h"
+#include "analysis/views/tree/selection.h"
 
 namespace prof::viewer {
 

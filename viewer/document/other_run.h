@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "analysis/views/comparison.h"
+#include "analysis/views/compare/comparison.h"
 
 namespace prof::viewer {
 

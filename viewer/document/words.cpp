@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/views/short_names.h"
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
+#include "analysis/words/short_names.h"
 
 namespace prof::viewer {
 

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/views/code_in_words.h"
-#include "analysis/views/repairs_in_words.h"
-#include "analysis/views/stall_findings.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/contention.h"
+#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/code_in_words.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/words.h"
 #include "viewer/findings/links.h"
 
@@ -77,7 +79,7 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
   double seen = 0;
   for (const ContendedRecord::Side& side : record.sides) {
     seen += static_cast<double>(side.accesses);
-    if (const std::vector<FindingFrame> frames = frames_of(tree, side.context); !frames.empty())
+    if (const std::vector<CodeFrame> frames = frames_of(tree, side.context); !frames.empty())
       code << html("thread " + thread_label(document().database(), side.profile) + ": ") +
                   linked(document(), telling_frame(frames));
   }
@@ -100,7 +102,7 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
   std::vector<ContendedRecord::Side> sides = record.sides;
   std::ranges::stable_sort(sides, std::greater(), &ContendedRecord::Side::weight_s);
   for (const ContendedRecord::Side& side : sides) {
-    const std::vector<FindingFrame> frames = frames_of(tree, side.context);
+    const std::vector<CodeFrame> frames = frames_of(tree, side.context);
     rows().add(
         {"thread " + thread_label(document().database(), side.profile) + ": " + part_in_words(record, side),
          std::string(name_of(side.access)), share_cell(cpu_s > 0 ? side.weight_s / cpu_s : 0),

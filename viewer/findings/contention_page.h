@@ -2,6 +2,7 @@
 // Data that threads contend for: the data, its cost, which thread reads and writes which bytes of its line,
 // the code of all threads involved, and the recommended change.
 
+#include "analysis/findings/finding.h"
 #include "viewer/findings/evidence_page.h"
 #include "viewer/findings/line_picture_view.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/database/database.h"
-#include "analysis/views/stall_findings.h"
+#include "analysis/views/tree/call_path.h"
 #include "viewer/document/traces.h"
 
 namespace prof::viewer {
@@ -125,12 +125,12 @@ std::optional<Moment> DeviceMoments::all_of(uint32_t queue) const {
 
 // True if the two innermost functions call each other there, whatever they call. A stack may lack a function
 // of another module that only jumped on into a third one, as functions of OpenCL's loader do.
-bool DeviceMoments::is_in(uint32_t context, const std::vector<FindingFrame>& code) const {
+bool DeviceMoments::is_in(uint32_t context, const std::vector<CodeFrame>& code) const {
   if (context == kNone || code.empty()) return false;
-  const std::vector<FindingFrame> path = frames_of(document_.measured_tree(), context);
+  const std::vector<CodeFrame> path = frames_of(document_.measured_tree(), context);
   const auto compared = static_cast<ptrdiff_t>(std::min<size_t>(code.size(), 2));
   if (std::search(path.begin(), path.end(), code.begin(), code.begin() + compared,
-                  [](const FindingFrame& one, const FindingFrame& other) {
+                  [](const CodeFrame& one, const CodeFrame& other) {
                     return one.function == other.function;
                   }) != path.end())
     return true;
@@ -141,7 +141,7 @@ bool DeviceMoments::is_in(uint32_t context, const std::vector<FindingFrame>& cod
   return false;
 }
 
-std::optional<Moment> DeviceMoments::idleness_in(const std::vector<FindingFrame>& code) const {
+std::optional<Moment> DeviceMoments::idleness_in(const std::vector<CodeFrame>& code) const {
   if (known_.idle.empty()) return {};
   const MappedTraces& traces = document_.traces().mapped();
   for (const TimeRange& range : known_.idle) {
@@ -156,7 +156,7 @@ std::optional<Moment> DeviceMoments::idleness_in(const std::vector<FindingFrame>
   return {};
 }
 
-std::optional<Moment> DeviceMoments::wait_in(const std::vector<FindingFrame>& code) const {
+std::optional<Moment> DeviceMoments::wait_in(const std::vector<CodeFrame>& code) const {
   if (known_.waits.empty()) return {};
   const MappedTraces& traces = document_.traces().mapped();
   for (const Moment& wait : known_.waits) {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/views/findings.h"
+#include "analysis/words/code_frame.h"
 #include "viewer/document/document.h"
 
 namespace prof::viewer {
@@ -31,8 +31,8 @@ class DeviceMoments : public QObject {
   // idleness_in() returns the first of the longest times without a task on any queue in whose middle a thread
   // was in that code, wait_in() the first of the longest waits there. Call paths begin with the innermost
   // frame.
-  std::optional<Moment> idleness_in(const std::vector<FindingFrame>& code) const;
-  std::optional<Moment> wait_in(const std::vector<FindingFrame>& code) const;
+  std::optional<Moment> idleness_in(const std::vector<CodeFrame>& code) const;
+  std::optional<Moment> wait_in(const std::vector<CodeFrame>& code) const;
 
  signals:
   void ready();
@@ -45,7 +45,7 @@ class DeviceMoments : public QObject {
     std::vector<Moment> waits;    // longest first
   };
   static Known search(const Database& database, const std::atomic<bool>& is_cancelled);
-  bool is_in(uint32_t context, const std::vector<FindingFrame>& code) const;
+  bool is_in(uint32_t context, const std::vector<CodeFrame>& code) const;
 
   Document& document_;
   Known known_, found_;  // the second belongs to the search until it ends

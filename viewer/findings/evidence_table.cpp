@@ -12,7 +12,7 @@
 #include <numeric>
 #include <utility>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/words.h"
 #include "viewer/findings/links.h"
 #include "viewer/tables/table_text.h"
@@ -101,8 +101,8 @@ Cell count_cell(double count) {
   return {quantity({}, count), count, quantity({}, count)};
 }
 
-bool is_same_code(const std::vector<FindingFrame>& one, const std::vector<FindingFrame>& other) {
-  return std::ranges::equal(one, other, [](const FindingFrame& a, const FindingFrame& b) {
+bool is_same_code(const std::vector<CodeFrame>& one, const std::vector<CodeFrame>& other) {
+  return std::ranges::equal(one, other, [](const CodeFrame& a, const CodeFrame& b) {
     return a.function == b.function && a.line == b.line && a.file == b.file && a.module == b.module;
   });
 }
@@ -254,7 +254,7 @@ const Evidence& EvidenceTable::evidence(const QModelIndex& row) const {
   return at.isValid() ? evidence_[at.toULongLong()] : none;
 }
 
-QModelIndex EvidenceTable::row_in(const std::vector<FindingFrame>& code, const QModelIndex& parent) const {
+QModelIndex EvidenceTable::row_in(const std::vector<CodeFrame>& code, const QModelIndex& parent) const {
   for (int r = 0; r < model_.rowCount(parent); ++r)
     if (const QModelIndex row = model_.index(r, 0, parent); is_same_code(evidence(row).frames, code))
       return row;

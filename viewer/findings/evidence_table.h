@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/views/findings.h"
+#include "analysis/words/code_frame.h"
 #include "viewer/document/document.h"
 
 namespace prof::viewer {
@@ -39,7 +39,7 @@ Cell count_cell(double count);
 
 // The data of a row.
 struct Evidence {
-  std::vector<FindingFrame> frames;  // innermost first
+  std::vector<CodeFrame> frames;  // innermost first
   QString details = {};              // HTML; empty: those of the parent row
   // Returns the moment at which the timeline shows it, computed when it is needed. Null, or returns nothing,
   // if the timeline does not show it.
@@ -47,7 +47,7 @@ struct Evidence {
 };
 
 // True if both are the same calls of the same functions at the same lines.
-bool is_same_code(const std::vector<FindingFrame>& one, const std::vector<FindingFrame>& other);
+bool is_same_code(const std::vector<CodeFrame>& one, const std::vector<CodeFrame>& other);
 
 class EvidenceTable : public QTreeView {
   Q_OBJECT
@@ -76,7 +76,7 @@ class EvidenceTable : public QTreeView {
 
   const Evidence& evidence(const QModelIndex& row) const;
   // Returns the first row below `parent` with that call path, or an invalid index.
-  QModelIndex row_in(const std::vector<FindingFrame>& code, const QModelIndex& parent = {}) const;
+  QModelIndex row_in(const std::vector<CodeFrame>& code, const QModelIndex& parent = {}) const;
   // Returns the HTML of the row, or of its nearest ancestor that has some.
   QString details(QModelIndex row) const;
   // Returns true if the row has a source line to show.

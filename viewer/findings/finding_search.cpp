@@ -3,7 +3,8 @@
 #include <exception>
 #include <utility>
 
-#include "analysis/views/all_findings.h"
+#include "analysis/findings/all_findings.h"
+#include "analysis/views/run/stall_report.h"
 
 namespace prof::viewer {
 

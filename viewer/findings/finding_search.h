@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/views/findings.h"
-#include "analysis/views/stall_findings.h"
+#include "analysis/findings/finding.h"
+#include "analysis/views/run/stall_report.h"
 #include "viewer/document/document.h"
 
 namespace prof::viewer {
@@ -24,7 +24,7 @@ class FindingSearch : public QObject {
   static FindingSearch& of(Document& document);
   ~FindingSearch() override;
 
-  // Returns the findings in the order of prof::find(); without stalls until is_complete().
+  // Returns the findings in the order of put_in_order(); without stalls until is_complete().
   const std::vector<Finding>& findings() const { return known_.findings; }
   // Returns nothing until is_complete(), and if the traces do not show stalls.
   const std::optional<StallReport>& stalls() const { return known_.stalls; }

@@ -2,9 +2,10 @@
 
 #include <QStringList>
 
-#include "analysis/views/code_in_words.h"
-#include "analysis/views/devices_in_words.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/device_idleness.h"
+#include "analysis/views/run/devices_in_words.h"
+#include "analysis/views/tree/code_in_words.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/words.h"
 #include "viewer/findings/links.h"
 
@@ -64,13 +65,13 @@ void IdlenessPage::fill() {
                   "%1 processes of this run share it: each is to blame for the time in which none used it")
                   .arg(processes);
   }
-  for (const Finding& finding : found.findings) said << html(finding.sentence);
+  findings_ = device_idleness_findings(found);
+  for (const Finding& finding : findings_) said << html(finding.sentence);
   said << "<small>" + html(kBlameCaveat) + "</small>";
   show_sentences(said.join("<br>"));
-  findings_ = found.findings;
   device_idle_ =
       add_blame("what keeps devices idle, and its share of the idleness", found.device,
-                [this](const Blamed& blamed) { return moments_->idleness_in(blamed.context.frames); });
+                [this](const Blamed& blamed) { return moments_->idleness_in(blamed.frames); });
   add_unblamed(found.unblamed_s);
   add_team_waits(found.team_waits_s);
   cpu_idle_ = add_blame("what keeps threads waiting, and its share of that", found.cpu,
@@ -105,7 +106,7 @@ QStandardItem* IdlenessPage::add_blame(const char* heading, const std::vector<Bl
   for (const Blamed& blamed : all)
     rows().add({where(blamed), seconds_cell(blamed.value_s), share_cell(blamed.share),
                 share_cell(blamed.share_of_run)},
-               {blamed.context.frames, {}, [blamed, find] { return find(blamed); }}, parent);
+               {blamed.frames, {}, [blamed, find] { return find(blamed); }}, parent);
   return parent;
 }
 
@@ -130,9 +131,9 @@ void IdlenessPage::add_waits(const std::vector<Waiting>& waits) {
     rows().add({where(waiting.at), seconds_cell(waiting.at.value_s), share_cell(waiting.at.share),
                 share_cell(waiting.at.share_of_run), seconds_cell(waiting.launch_latency_s),
                 seconds_cell(waiting.gap_s), seconds_cell(waiting.wake_latency_s)},
-               {waiting.at.context.frames,
+               {waiting.at.frames,
                 {},
-                [this, code = waiting.at.context.frames] { return moments_->wait_in(code); }},
+                [this, code = waiting.at.frames] { return moments_->wait_in(code); }},
                parent);
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // Devices: their activity, the code that keeps them idle, and what threads wait for.
 
-#include "analysis/views/idleness.h"
+#include "analysis/findings/finding.h"
+#include "analysis/views/run/idleness.h"
 #include "viewer/findings/device_moments.h"
 #include "viewer/findings/evidence_page.h"
 

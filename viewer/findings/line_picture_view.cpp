@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/views/wording.h"
+#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/line_pictures.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/colours.h"
 
 namespace prof::viewer {

@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "analysis/views/contention_findings.h"
+#include "analysis/views/run/line_pictures.h"
 #include "viewer/document/document.h"
 
 namespace prof::viewer {

@@ -4,9 +4,9 @@
 #include <QUrlQuery>
 #include <algorithm>
 
-#include "analysis/views/code_in_words.h"
-#include "analysis/views/stall_findings.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/code_in_words.h"
+#include "analysis/words/numbers.h"
 #include "viewer/options/view_options.h"
 
 namespace prof::viewer {
@@ -36,9 +36,9 @@ QString source_link(const Document& document, const SourcePlace& place) {
 
 // Links to the line that the user can change, or else to the one with the cost. If neither has a known line,
 // links to the instructions, but never to the caller of main().
-QString code_link(const Document& document, const std::vector<FindingFrame>& frames) {
+QString code_link(const Document& document, const std::vector<CodeFrame>& frames) {
   if (frames.empty() || !is_page("source")) return {};
-  std::vector<FindingFrame> telling;
+  std::vector<CodeFrame> telling;
   std::ranges::remove_copy_if(program_part(frames), std::back_inserter(telling), is_of_system);
   telling.push_back(frames.front());
   if (const auto place = place_of(document, telling)) return source_link(document, *place);
@@ -52,7 +52,7 @@ QString title_of_page(const QString& id) {
 
 // Returns the function that the finding is about. For ranks, that is the function in which the slow ranks
 // spend their time, not the one in which the others wait for them.
-const FindingFrame* function_of(const Finding& finding) {
+const CodeFrame* function_of(const Finding& finding) {
   const FindingContext* of = nullptr;
   for (const FindingContext& context : finding.contexts)
     if (!context.frames.empty() && (!of || (context.is_subject && !of->is_subject))) of = &context;
@@ -65,7 +65,7 @@ QString html(const std::string& text) {
   return QString::fromStdString(text).toHtmlEscaped();
 }
 
-std::optional<SourcePlace> place_of(const Document& document, const FindingFrame& frame) {
+std::optional<SourcePlace> place_of(const Document& document, const CodeFrame& frame) {
   if (frame.file.empty() || frame.line == 0) return {};
   const std::vector<SourceFile>& files = document.tree().database->files;
   for (uint32_t f = 0; f < files.size(); ++f)
@@ -73,24 +73,24 @@ std::optional<SourcePlace> place_of(const Document& document, const FindingFrame
   return {};
 }
 
-std::optional<SourcePlace> place_of(const Document& document, const std::vector<FindingFrame>& frames) {
+std::optional<SourcePlace> place_of(const Document& document, const std::vector<CodeFrame>& frames) {
   if (frames.empty()) return {};
   if (const auto place = place_of(document, telling_frame(frames))) return place;
-  for (const FindingFrame& frame : frames)
+  for (const CodeFrame& frame : frames)
     if (const auto place = place_of(document, frame)) return place;
   return {};
 }
 
-QString linked(const Document& document, const FindingFrame& frame) {
+QString linked(const Document& document, const CodeFrame& frame) {
   const std::optional<SourcePlace> place = place_of(document, frame);
   const QString text = place ? source_link(document, *place) : QString();
   if (text.isEmpty()) return html(words_for_frame(frame));
   return html(frame.function) + " (" + text + ")";
 }
 
-QString linked_path(const Document& document, const std::vector<FindingFrame>& frames) {
+QString linked_path(const Document& document, const std::vector<CodeFrame>& frames) {
   QString text;
-  for (const FindingFrame& frame : frames)
+  for (const CodeFrame& frame : frames)
     text += (text.isEmpty() ? "" : "<br>&nbsp;&nbsp;&#8592; ") + linked(document, frame);
   return text;
 }
@@ -133,7 +133,7 @@ QString links_of(const Document& document, const Finding& finding) {
     constexpr qsizetype kMostPlaces = 2;  // both threads' code
     if (links.size() == kMostPlaces) break;
   }
-  const FindingFrame* const function = function_of(finding);
+  const CodeFrame* const function = function_of(finding);
   const bool is_of_function = (page == "top-down" || page == "threads") && function;
   if (is_of_function && is_page(page) && document.has_function(function->function))
     links << link("function", page, QString::fromStdString(function->function), title_of_page(page));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/findings.h"
+#include "analysis/findings/finding.h"
 #include "viewer/document/document.h"
 
 namespace prof::viewer {
@@ -19,17 +19,17 @@ struct SourcePlace {
 };
 
 // Returns nothing if the frame has no line.
-std::optional<SourcePlace> place_of(const Document& document, const FindingFrame& frame);
+std::optional<SourcePlace> place_of(const Document& document, const CodeFrame& frame);
 
 // Returns the most relevant line of a call path: one in the program's own code, if there is one.
-std::optional<SourcePlace> place_of(const Document& document, const std::vector<FindingFrame>& frames);
+std::optional<SourcePlace> place_of(const Document& document, const std::vector<CodeFrame>& frames);
 
 QString html(const std::string& text);  // escaped
 
 // Returns "late_wakeup (stall.cpp:40)" with the location as a link, if there is one.
-QString linked(const Document& document, const FindingFrame& frame);
+QString linked(const Document& document, const CodeFrame& frame);
 // Returns a call path with the innermost frame first, one per line; empty for an empty path.
-QString linked_path(const Document& document, const std::vector<FindingFrame>& frames);
+QString linked_path(const Document& document, const std::vector<CodeFrame>& frames);
 
 // Returns the page with the evidence of a finding of this kind; empty if there is none.
 QString page_of_finding(FindingKind kind);

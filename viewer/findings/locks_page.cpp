@@ -2,12 +2,14 @@
 
 #include <QStringList>
 
-#include "analysis/views/code_in_words.h"
-#include "analysis/views/deadlock_findings.h"
-#include "analysis/views/idle_findings.h"
-#include "analysis/views/lock_findings.h"
-#include "analysis/views/stall_findings.h"
-#include "analysis/views/wording.h"
+#include "analysis/findings/deadlocks.h"
+#include "analysis/findings/idle_threads.h"
+#include "analysis/findings/locks.h"
+#include "analysis/views/run/idle_threads.h"
+#include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/code_in_words.h"
+#include "analysis/words/numbers.h"
 #include "viewer/findings/links.h"
 
 namespace prof::viewer {
@@ -78,7 +80,7 @@ void LocksPage::add_lock(const LockRecord& lock) {
 void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, QStandardItem* parent) {
   const bool are_waits = std::string_view(what) == "waited";
   for (const LockSide& side : sides) {
-    const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), side.context);
+    const std::vector<CodeFrame> frames = user_of_lock(document().measured_tree(), side.context);
     Cell longest = seconds_cell(side.longest_s);
     if (!are_waits) longest.tip += ": what all threads together waited for one release at most";
     rows().add({what, seconds_cell(side.seconds), counted(side.count, are_waits ? "wait" : "release"),
@@ -93,7 +95,7 @@ void LocksPage::add_open_waits() {
   if (open.empty()) return;
   QStandardItem* const heading = rows().add_heading("waited for a lock when the process ended");
   for (const OpenWaitRecord& wait : open) {
-    const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), wait.context);
+    const std::vector<CodeFrame> frames = user_of_lock(document().measured_tree(), wait.context);
     const std::string words = open_wait_in_words(document().measured_tree(), wait);
     QStandardItem* const item = rows().add({wait.name.empty() ? std::string(name_of(wait.kind)) : wait.name,
                                             seconds_cell(wait.seconds), "", "", words_for_call(frames)},
@@ -107,7 +109,7 @@ void LocksPage::add_blocked() {
   if (blocked.empty()) return;
   QStandardItem* const heading = rows().add_heading("waited for other threads without a lock");
   for (const BlockedRecord& record : blocked) {
-    const std::vector<FindingFrame> frames = user_of_lock(document().measured_tree(), record.context);
+    const std::vector<CodeFrame> frames = user_of_lock(document().measured_tree(), record.context);
     rows().add(
         {std::string(name_of(record.kind)), seconds_cell(record.seconds), counted(record.count, "wait"),
          seconds_cell(record.longest_s), (record.open ? "not ended: " : "") + words_for_call(frames)},
@@ -120,7 +122,7 @@ void LocksPage::add_work() {
   if (all.empty()) return;
   QStandardItem* const heading = rows().add_heading("worked while others waited without a lock");
   for (const WorkWhileIdle& work : all) {
-    const std::vector<FindingFrame> frames =
+    const std::vector<CodeFrame> frames =
         program_part(frames_of(document().measured_tree(), work.context));
     QStandardItem* const item =
         rows().add({idle_in_words(work), seconds_cell(work.seconds), "", "", code_in_words(frames)},

@@ -3,7 +3,9 @@
 #include <QStringList>
 #include <algorithm>
 
-#include "analysis/views/wording.h"
+#include "analysis/findings/stalls.h"
+#include "analysis/views/tree/call_path.h"
+#include "analysis/words/numbers.h"
 #include "viewer/findings/links.h"
 
 namespace prof::viewer {
@@ -55,7 +57,8 @@ void StallsPage::fill() {
   QStringList said{html(stalls_in_words(report)), html(traces_in_words(report)),
                    html(stall_rule_in_words(report.options))};
   for (const std::string& note : report.notes) said << html(note);
-  for (const Finding& finding : report.findings)
+  findings_ = stall_findings(document().measured_tree(), report);
+  for (const Finding& finding : findings_)
     said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
   show_sentences(said.join("<br>"));
 
@@ -67,7 +70,7 @@ void StallsPage::fill() {
   for (const Stall* const stall : stalls) {
     QStandardItem* item = nullptr;
     for (const StalledThread& thread : stall->threads) {
-      const std::vector<FindingFrame> frames = frames_of(document().measured_tree(), thread.context);
+      const std::vector<CodeFrame> frames = frames_of(document().measured_tree(), thread.context);
       const uint64_t lost_ns = item ? thread.lost_ns : stall->lost_ns;
       QStandardItem* const row =
           rows().add({time_cell(report, thread.begin_ns), seconds_cell(seconds(lost_ns)),
@@ -81,8 +84,7 @@ void StallsPage::fill() {
 
 // Returns the row of the most expensive stall that the finding sums up.
 QModelIndex StallsPage::row_of_finding(const QString& id) const {
-  if (!search_ || !search_->stalls()) return {};
-  for (const Finding& finding : search_->stalls()->findings)
+  for (const Finding& finding : findings_)
     if (QString::fromStdString(finding.id) == id) return rows().row_in(finding.contexts.front().frames);
   return {};
 }

@@ -27,6 +27,7 @@ class StallsPage : public EvidencePage {
 
  private:
   FindingSearch* search_ = nullptr;  // the document's; set when the page first becomes visible
+  std::vector<Finding> findings_;
 };
 
 }  // namespace prof::viewer

@@ -7,10 +7,10 @@
 #include <QStringList>
 #include <QVBoxLayout>
 
-#include "analysis/views/hot_path.h"
-#include "analysis/views/repairs_in_words.h"
-#include "analysis/views/run_in_words.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/run/run_in_words.h"
+#include "analysis/views/tree/hot_path.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/findings/links.h"
@@ -82,7 +82,7 @@ QString meaning_of_share(const Finding& finding) {
 
 QString found(const Document& document, const Finding& finding, const QPalette& palette) {
   QString text = QString("<tr><td width=\"62\"><font color=\"%1\"><b>%2</b></font></td>")
-                     .arg(colour_of(finding.severity, palette).name(), html(severity_name(finding.severity)));
+                     .arg(colour_of(finding.severity, palette).name(), html(std::string(name_of(finding.severity))));
   text += share_column(finding.cost ? finding.cost->share_of_run : 0, meaning_of_share(finding));
   text += "<td>" + html(finding.sentence);
   // For findings about the measurement, the sentence ends with the advice.
@@ -92,8 +92,8 @@ QString found(const Document& document, const Finding& finding, const QPalette& 
   return text + "</td></tr>";
 }
 
-FindingFrame as_frame(const CallTree& tree, uint32_t frame, const Place& place) {
-  FindingFrame result;
+CodeFrame as_frame(const CallTree& tree, uint32_t frame, const Place& place) {
+  CodeFrame result;
   result.function = frame_name(*tree.database, tree.frames[frame]);
   if (place.file < tree.database->files.size()) {
     result.file = tree.database->files[place.file].path;

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/views/comparison_in_words.h"
+#include "analysis/views/compare/comparison_in_words.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/function_menu.h"

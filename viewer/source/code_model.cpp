@@ -3,7 +3,7 @@
 #include <QFontDatabase>
 #include <algorithm>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/cost_model.h"
 #include "viewer/tables/table_text.h"

@@ -10,7 +10,7 @@
 #include <exception>
 
 #include "analysis/database/stored_values.h"
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "viewer/tables/cost_delegate.h"
 
 namespace prof::viewer {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/database/model.h"
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 
 namespace prof::viewer {
 

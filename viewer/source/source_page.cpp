@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "analysis/disassembly/machine_function.h"
-#include "analysis/views/places.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/remembered.h"
 #include "viewer/document/words.h"
 #include "viewer/source/source_file.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "analysis/views/line_costs.h"
+#include "analysis/views/tree/line_costs.h"
 #include "viewer/document/document.h"
 #include "viewer/source/highlighter.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/views/function_costs.h"
+#include "analysis/views/tree/function_costs.h"
 
 namespace prof::viewer {
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "analysis/views/callers.h"
+#include "analysis/views/tree/callers.h"
 #include "viewer/tables/rows.h"
 
 namespace prof::viewer {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/views/comparison_in_words.h"
+#include "analysis/views/compare/comparison_in_words.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/cost_model.h"
 #include "viewer/tables/table_text.h"

@@ -5,7 +5,7 @@
 #include <QString>
 #include <QVariant>
 
-#include "analysis/views/comparison.h"
+#include "analysis/views/compare/comparison.h"
 #include "viewer/tables/columns.h"
 #include "viewer/tables/rows.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 #include "viewer/tables/formula.h"
 
 namespace prof::viewer {

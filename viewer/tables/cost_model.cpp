@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/wording.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/change_cells.h"
 #include "viewer/tables/table_text.h"

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "analysis/views/comparison.h"
-#include "analysis/views/thread_costs.h"
+#include "analysis/views/compare/comparison.h"
+#include "analysis/views/tree/thread_costs.h"
 #include "viewer/tables/columns.h"
 #include "viewer/tables/rows.h"
 

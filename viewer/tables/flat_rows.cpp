@@ -4,7 +4,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "analysis/views/function_costs.h"
+#include "analysis/views/tree/function_costs.h"
 
 namespace prof::viewer {
 

@@ -7,7 +7,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "analysis/views/spelling.h"
+#include "analysis/words/nearest_name.h"
 
 namespace prof::viewer {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 
 namespace prof::viewer {
 

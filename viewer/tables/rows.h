@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
-#include "analysis/views/call_tree.h"
-#include "analysis/views/places.h"
-#include "analysis/views/thread_costs.h"
-#include "analysis/views/view.h"
+#include "analysis/views/tree/call_tree.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/thread_costs.h"
+#include "analysis/views/tree/view.h"
 
 namespace prof::viewer {
 

@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 #include "viewer/document/search_line.h"
 
 namespace prof::viewer {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/views/hot_path.h"
+#include "analysis/views/tree/hot_path.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/table_page.h"
 

@@ -5,8 +5,8 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 
-#include "analysis/views/selection.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/selection.h"
+#include "analysis/words/numbers.h"
 
 namespace prof::viewer {
 

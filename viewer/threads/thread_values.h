@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/views/call_tree.h"
+#include "analysis/views/tree/call_tree.h"
 
 namespace prof::viewer {
 

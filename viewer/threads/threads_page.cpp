@@ -6,7 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "analysis/views/wording.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/remembered.h"
 #include "viewer/document/words.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/views/selection.h"
+#include "analysis/views/tree/selection.h"
 
 namespace prof::viewer {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "analysis/database/database.h"
-#include "analysis/views/selection.h"
+#include "analysis/views/tree/selection.h"
 #include "viewer/document/remembered.h"
 
 namespace prof::viewer {

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "analysis/views/places.h"
+#include "analysis/views/tree/places.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/timeline/time_axis.h"

@@ -7,7 +7,7 @@
 #include "analysis/database/database.h"
 #include "analysis/database/read.h"
 #include "analysis/database/trace_extent.h"
-#include "analysis/views/run_summary.h"
+#include "analysis/views/run/run_summary.h"
 #include "viewer/trace/checksum.h"
 
 namespace prof::viewer {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "analysis/views/selection.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/selection.h"
+#include "analysis/words/numbers.h"
 #include "viewer/document/traces.h"
 
 namespace prof::viewer {

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <random>
 
-#include "analysis/views/run_summary.h"
+#include "analysis/views/run/run_summary.h"
 #include "tests/analysis/database/rules.h"
 #include "tests/analysis/import/imported.h"
 #include "tests/analysis/import/perf_writer.h"

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/views/repairs_in_words.h"
+#include "analysis/views/run/repairs_in_words.h"
 
 using namespace prof;
 using hpcrun::Counter;

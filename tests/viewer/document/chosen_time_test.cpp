@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "analysis/views/selection.h"
+#include "analysis/views/tree/selection.h"
 #include "tests/viewer/database_folder.h"
 #include "tests/viewer/trace/random_traces.h"
 #include "viewer/document/document.h"

@@ -3,7 +3,7 @@
 #include <QTextBrowser>
 #include <catch2/catch.hpp>
 
-#include "analysis/views/contention_findings.h"
+#include "analysis/findings/contention.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"
 #include "tests/report/example.h"

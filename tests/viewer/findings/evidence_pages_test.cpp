@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "analysis/views/all_findings.h"
-#include "analysis/views/idleness.h"
+#include "analysis/findings/all_findings.h"
+#include "analysis/views/run/idleness.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"
 #include "tests/report/idle_device.h"

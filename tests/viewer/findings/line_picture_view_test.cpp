@@ -4,6 +4,7 @@
 #include <QPixmap>
 #include <catch2/catch.hpp>
 
+#include "analysis/views/run/line_pictures.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/contended.h"
 #include "tests/viewer/database_folder.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "analysis/database/read.h"
-#include "analysis/views/wording.h"
+#include "analysis/views/tree/wording.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"

@@ -4,7 +4,7 @@
 #include <random>
 
 #include "analysis/database/database.h"
-#include "analysis/views/view.h"
+#include "analysis/views/tree/view.h"
 #include "tests/report/database_builder.h"
 #include "tests/viewer/database_folder.h"
 

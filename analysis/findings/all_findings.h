@@ -1,0 +1,24 @@
+#pragma once
+// All that prof finds in a run: what the summary shows, and findings.sqlite keeps. A kind of finding is listed
+// in all_findings.cpp, and nowhere else.
+
+#include <vector>
+
+#include "analysis/findings/finding.h"
+#include "analysis/views/ranks/rank_costs.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/run/stall_report.h"
+#include "analysis/views/tree/call_tree.h"
+
+namespace prof {
+
+// In the order of put_in_order(), with the stalls that were found; nullptr: without any.
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallReport* stalls,
+                                  RankOptions ranks = {});
+
+// The same, with the stalls that the traces show, if there are traces. Throws DatabaseError if a trace cannot
+// be read.
+std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls,
+                                  RankOptions ranks = {});
+
+}  // namespace prof

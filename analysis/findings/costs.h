@@ -1,0 +1,15 @@
+#pragma once
+// Costs and severities of findings, made alike for all kinds.
+
+#include "analysis/findings/finding.h"
+#include "analysis/views/tree/call_tree.h"
+
+namespace prof {
+
+// High from `high` on, medium from `medium` on.
+Severity severity_of(double value, double medium, double high);
+
+// A finding of this kind with its metric, and its cost as a share of the first metric's total.
+Finding costed_finding(const CallTree& tree, FindingKind kind, const Metric& metric, double value);
+
+}  // namespace prof

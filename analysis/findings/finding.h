@@ -1,0 +1,39 @@
+#pragma once
+// A finding: what a profile means, in one plain sentence. A finding is made only if the data supports it.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/findings/finding_kind.h"
+#include "analysis/words/code_frame.h"
+
+namespace prof {
+
+struct FindingContext {
+  std::string role;               // "hottest", "caller"
+  std::vector<CodeFrame> frames;  // the innermost first
+  bool is_subject = false;        // what the finding is about, if that is not the first one
+};
+
+struct FindingCost {
+  double value = 0;
+  std::string unit;
+  double share_of_run = 0;  // 0..1
+  std::string basis;        // how the value was obtained
+};
+
+struct Finding {
+  std::string id;  // what it is selected by (finding_id.h); put_in_order() gives one to those without
+  FindingKind kind = FindingKind::HotPath;
+  Severity severity = Severity::Low;
+  std::string metric;  // empty if the finding is about the measurement
+  std::optional<FindingCost> cost;
+  std::string sentence;
+  std::vector<FindingContext> contexts;
+  std::string advice;
+  std::map<std::string, double> values;
+};
+
+}  // namespace prof

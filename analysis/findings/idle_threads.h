@@ -1,0 +1,18 @@
+#pragma once
+// Threads that wait for others without a lock, as findings: who works meanwhile.
+
+#include <string>
+#include <vector>
+
+#include "analysis/findings/finding.h"
+#include "analysis/views/run/idle_threads.h"
+
+namespace prof {
+
+// Finding::id of the function, whether it is worth a finding or not.
+std::string idle_id(const CallTree& tree, const WorkWhileIdle& work);
+
+// One for each function while which more threads waited than worked, for a share of their time that matters.
+std::vector<Finding> idle_findings(const CallTree& tree, const RunSummary& run);
+
+}  // namespace prof

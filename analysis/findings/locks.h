@@ -1,0 +1,22 @@
+#pragma once
+// Waiting for locks as findings: who waited, who held the lock meanwhile, and what to change.
+
+#include <string>
+#include <vector>
+
+#include "analysis/findings/finding.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/call_tree.h"
+
+namespace prof {
+
+// Finding::id of the lock, whether it is worth a finding or not.
+std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecord& record);
+
+// "Hold queue_lock shorter in flush ...".
+std::string lock_advice(const CallTree& tree, const LockRecord& record);
+
+// One for each lock for which threads waited for a share of their time that matters.
+std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run);
+
+}  // namespace prof

@@ -1,0 +1,89 @@
+#pragma once
+// What each rank of a parallel program spent, in which places and doing what. Values are taken profile by
+// profile, and of each rank only its largest costs are kept: so a job of ten thousand ranks fits into memory,
+// also where the values are computed as they are asked for (ProfileValues).
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/team/team.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/call_tree.h"
+
+namespace prof {
+
+// What a call path says of what a thread does.
+enum class RankActivity : uint8_t {
+  Compute,        // none of the others
+  Communication,  // is in a call of MPI, NCCL, Gloo or SHMEM: waits for other ranks, mostly
+  Threads,        // waits for other threads of its rank
+  Io,             // reads, writes or opens files
+  Device,         // waits for an accelerator, copies to and from it, or makes it ready
+  Start           // MPI_Init
+};
+constexpr size_t kRankActivities = 6;
+const char* activity_name(RankActivity activity);  // "compute", "communication", ...
+
+// A function of the program with its caller, and what it does: each cost of a rank is in one of them.
+struct RankPlace {
+  RankActivity activity = RankActivity::Compute;
+  uint32_t function = kNone;  // into Database::functions: the program's
+  uint32_t caller = kNone;    // likewise: the program's that called it; kNone: none did
+  uint32_t call = kNone;      // likewise: the function of MPI, the C library, ... that it calls
+  uint32_t context = kNone;   // the dearest one of all contexts in it
+};
+
+struct RankCost {
+  int32_t rank = -1;
+  std::string node;  // the host's name
+  uint32_t threads = 0;
+  double seconds = 0;                                     // of the metric, over all threads
+  std::array<double, kRankActivities> by_activity{};      // its parts
+  double cpu_s = 0;                                       // CPUTIME; 0 where that was not measured
+  double kernels_s = 0, copies_s = 0, device_idle_s = 0;  // of the devices it used
+  bool uses_devices = false;
+  double copied_bytes = 0;                                  // to and from them; 0 where that was not measured
+  using Places = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::places; by number
+  Places places;                                            // the dearest kLargest of all threads together
+  // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
+  // while it computed.
+  uint32_t line = kNone;
+  double line_s = 0;
+  std::array<double, kRankActivities> line_by_activity{};
+  double line_compute_cpu_s = 0;
+  // What it spent in code that waits for nothing but a processor: of the same metric, and of CPUTIME.
+  double line_ready_s = 0, line_ready_cpu_s = 0;
+  Places line_places;  // as places; empty where the rank has one thread
+
+  const Places& places_of_line() const { return threads > 1 ? line_places : places; }
+};
+
+struct RankCosts {
+  static constexpr size_t kLargest = 256;
+  uint32_t metric = kNone;  // position in the tree's metrics of the time that ranks are compared by
+  std::vector<RankPlace> places;
+  std::vector<uint32_t> place_of;  // by context
+  std::vector<RankCost> ranks;     // by rank
+};
+
+struct RankOptions {
+  std::optional<std::vector<RankCost>> counted = {};  // what rank_costs_together() returned
+  int jobs = 0;                                       // threads to use; 0: as many as there are processors
+
+  int threads() const;
+};
+
+// By REALTIME where it was measured, else by the first selected metric that is a time; without ranks where
+// there is none. Reads the values of the selected profiles.
+RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions options = {});
+
+// What each rank spent on processors, counted by the processes of a team, each for the ranks of its own
+// pieces (Database::values): they need no summaries. The result is the first one's.
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
+                                          int jobs = 0);
+
+}  // namespace prof

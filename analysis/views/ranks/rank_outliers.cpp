@@ -1,0 +1,154 @@
+// Ranks and nodes that take longer for something than nearly all others.
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "analysis/views/ranks/rank_comparison.h"
+
+namespace prof {
+namespace {
+
+// An outlier is so many robust deviations above the median (1.4826 of the median distance is the standard
+// deviation of a normal distribution).
+constexpr double kDeviations = 6, kNormal = 1.4826;
+constexpr double kNoticeableRatio = 1.1;
+constexpr double kMostOfNode = 0.75;
+
+class Outliers {
+ public:
+  explicit Outliers(RankComparison& comparison)
+      : comparison_(comparison),
+        report_(comparison.report()),
+        ranks_(comparison.ranks()),
+        places_(comparison.all_places()),
+        lines_(comparison.line_places()) {}
+
+  void find() {
+    for (const RankQuantity& quantity : rank_quantities()) {
+      report_.statistics.push_back(statistics_of(quantity.name, comparison_.values_of(quantity.of)));
+      if (quantity.is_judged) find_outliers(quantity);
+    }
+    std::ranges::stable_sort(report_.outliers, std::greater(), &RankOutlier::share);
+  }
+
+ private:
+  // Values of a quantity, by rank, and what a tenth of makes a difference.
+  struct Judged {
+    const RankQuantity& quantity;
+    bool is_of_line;
+    double whole;
+    RankValues values;
+  };
+
+  double typical_time() const { return report_.find("time")->median; }
+
+  // First by that thread, then by all of a rank, which may compute more in others, or leave files and devices
+  // to them.
+  void find_outliers(const RankQuantity& quantity) {
+    if (quantity.of_line)
+      find_outliers({quantity, comparison_.has_threads(), comparison_.typical_line(),
+                     comparison_.values_of(quantity.of_line)});
+    const bool is_of_all = std::string(quantity.name) == activity_name(RankActivity::Compute);
+    find_outliers({quantity, false, is_of_all ? typical_time() : comparison_.typical_line(),
+                   comparison_.values_of(quantity.of)});
+  }
+
+  void find_outliers(const Judged& judged) {
+    const RankValues& values = judged.values;
+    const RankStatistics statistics = statistics_of(judged.quantity.name, values);
+    const double median = statistics.median;
+    double least = std::max(kDeviations * kNormal * statistics.deviation, kLeastShare * judged.whole);
+    if (judged.quantity.is_sampled) least = std::max(least, kChance * comparison_.chance(median));
+    std::vector<uint32_t> slow;
+    for (uint32_t r = 0; r < values.size(); ++r)
+      if (values[r] - median > least && values[r] > kNoticeableRatio * median &&
+          !is_known(judged.quantity.name, r))
+        slow.push_back(r);
+    if (slow.empty()) return;
+    std::vector<uint32_t> single;
+    for (auto& [node, of_node] : by_node(slow)) {
+      const auto all = static_cast<size_t>(std::ranges::count(ranks_, node, &RankCost::node));
+      std::vector<uint32_t> rather_slow;
+      for (uint32_t r = 0; r < values.size(); ++r)
+        if (ranks_[r].node == node && values[r] - median > least / 2) rather_slow.push_back(r);
+      // Chance spares one or the other. One rank says nothing of its node, and there has to be another node.
+      const bool is_whole = all >= 2 && all < ranks_.size() && rather_slow.size() == all &&
+                            static_cast<double>(of_node.size()) >= kMostOfNode * static_cast<double>(all);
+      if (is_whole)
+        add_outlier(judged, median, rather_slow, node);
+      else
+        single.insert(single.end(), of_node.begin(), of_node.end());
+    }
+    if (single.empty()) return;
+    std::ranges::sort(single);
+    add_outlier(judged, median, single, {});
+  }
+
+  bool is_known(const std::string& quantity, uint32_t rank) const {
+    return std::ranges::any_of(report_.outliers, [&](const RankOutlier& outlier) {
+      return outlier.quantity == quantity && std::ranges::binary_search(outlier.ranks, rank);
+    });
+  }
+
+  std::map<std::string, std::vector<uint32_t>> by_node(const std::vector<uint32_t>& ranks) const {
+    std::map<std::string, std::vector<uint32_t>> nodes;
+    for (const uint32_t r : ranks) nodes[ranks_[r].node].push_back(r);
+    return nodes;
+  }
+
+  void add_outlier(const Judged& judged, double median, const std::vector<uint32_t>& slow,
+                   const std::string& node) {
+    RankOutlier outlier{.quantity = judged.quantity.name, .ranks = slow, .node = node, .median = median};
+    outlier.seconds = mean_of(judged.values, slow);
+    outlier.is_of_line = judged.is_of_line;
+    outlier.share = judged.whole > 0 ? outlier.excess() / judged.whole : 0;
+    if (only_lacks_processor(outlier)) return;
+    const double others_wait = outlier.share * comparison_.typical_line();
+    const DenseRankPlaces& own = judged.is_of_line ? lines_ : places_;
+    double most = 0;
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (activity_name(comparison_.activity(own, i)) != outlier.quantity) continue;
+      const double more = mean_of(own.costs(i), slow) - lower_median(own.costs(i));
+      if (more <= most) continue;
+      most = more;
+      outlier.place = own.place(i);
+    }
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (comparison_.activity(lines_, i) != RankActivity::Communication) continue;
+      const double longer = mean_of_others(lines_.costs(i), slow) - mean_of(lines_.costs(i), slow);
+      if (longer <= outlier.awaited_s || longer <= kExplained * others_wait) continue;
+      outlier.awaited_in = lines_.place(i);
+      outlier.awaited_s = longer;
+    }
+    if (outlier.quantity == "copies") {
+      const RankValues bytes = comparison_.values_of([](const RankCost& rank) { return rank.copied_bytes; });
+      if (const double typical = lower_median(bytes); typical > 0)
+        outlier.bytes_ratio = mean_of(bytes, slow) / typical;
+    }
+    report_.outliers.push_back(std::move(outlier));
+  }
+
+  // In the time of a clock, where processors are few; in CPU time a rank that computes longer is slow
+  // whatever processors there are.
+  bool only_lacks_processor(const RankOutlier& outlier) {
+    if (outlier.quantity != activity_name(RankActivity::Compute) || !comparison_.is_of_clock() ||
+        comparison_.computes_longer(outlier.ranks, outlier.share * comparison_.typical_line()))
+      return false;
+    return comparison_.lacked_processors({});
+  }
+
+  RankComparison& comparison_;
+  RankReport& report_;
+  const std::vector<RankCost>& ranks_;
+  const DenseRankPlaces& places_;
+  const DenseRankPlaces& lines_;
+};
+
+}  // namespace
+
+void find_rank_outliers(RankComparison& comparison) {
+  Outliers(comparison).find();
+}
+
+}  // namespace prof

@@ -1,0 +1,90 @@
+#include "analysis/views/ranks/rank_quantities.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace prof {
+namespace {
+
+constexpr size_t kComparedPlaces = 96;
+
+}  // namespace
+
+double lower_median(RankValues values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+RankStatistics statistics_of(const std::string& name, const RankValues& values) {
+  RankStatistics statistics;
+  statistics.name = name;
+  const auto count = static_cast<double>(values.size());
+  statistics.minimum = *std::ranges::min_element(values);
+  statistics.maximum = *std::ranges::max_element(values);
+  double sum = 0, squares = 0;
+  for (const double value : values) sum += value;
+  statistics.mean = sum / count;
+  for (const double value : values) squares += (value - statistics.mean) * (value - statistics.mean);
+  statistics.stddev = std::sqrt(squares / count);
+  statistics.median = lower_median(values);
+  RankValues distances;
+  for (const double value : values) distances.push_back(std::abs(value - statistics.median));
+  statistics.deviation = lower_median(std::move(distances));
+  return statistics;
+}
+
+const std::vector<RankQuantity>& rank_quantities() {
+  static const auto kActivity = [](RankActivity activity, bool is_judged) -> RankQuantity {
+    const auto at = static_cast<size_t>(activity);
+    return {activity_name(activity), is_judged, true,
+            [at](const RankCost& rank) { return rank.by_activity[at]; },
+            [at](const RankCost& rank) { return rank.line_by_activity[at]; }};
+  };
+  static const std::vector<RankQuantity> kAll = {
+      {"time", false, true, [](const RankCost& rank) { return rank.seconds; }},
+      {"cpu", false, true, [](const RankCost& rank) { return rank.cpu_s; }},
+      kActivity(RankActivity::Compute, true),
+      kActivity(RankActivity::Communication, false),
+      kActivity(RankActivity::Threads, false),
+      kActivity(RankActivity::Io, true),
+      kActivity(RankActivity::Device, true),
+      kActivity(RankActivity::Start, false),
+      {"kernels", true, false, [](const RankCost& rank) { return rank.kernels_s; }},
+      {"copies", true, false, [](const RankCost& rank) { return rank.copies_s; }}};
+  return kAll;
+}
+
+DenseRankPlaces::DenseRankPlaces(const RankCosts& costs, bool of_line) {
+  const auto places_of = [of_line](const RankCost& rank) -> const RankCost::Places& {
+    return of_line ? rank.places_of_line() : rank.places;
+  };
+  RankValues sums(costs.places.size()), most(costs.places.size());
+  for (const RankCost& rank : costs.ranks) {
+    for (const auto& [place, cost] : places_of(rank)) {
+      sums[place] += cost;
+      most[place] = std::max(most[place], cost);
+    }
+  }
+  std::set<uint32_t> chosen;
+  for (const RankValues& weights : {sums, most}) {
+    std::vector<uint32_t> order;
+    for (uint32_t place = 0; place < weights.size(); ++place)
+      if (weights[place] > 0) order.push_back(place);
+    std::ranges::stable_sort(order, std::greater(), [&](uint32_t place) { return weights[place]; });
+    for (size_t i = 0; i < std::min(order.size(), kComparedPlaces / 2); ++i) chosen.insert(order[i]);
+  }
+  places_.assign(chosen.begin(), chosen.end());
+  std::map<uint32_t, size_t> at;
+  for (size_t i = 0; i < places_.size(); ++i) at[places_[i]] = i;
+  costs_.assign(places_.size(), RankValues(costs.ranks.size()));
+  for (size_t r = 0; r < costs.ranks.size(); ++r)
+    for (const auto& [place, cost] : places_of(costs.ranks[r]))
+      if (const auto known = at.find(place); known != at.end()) costs_[known->second][r] = cost;
+}
+
+}  // namespace prof

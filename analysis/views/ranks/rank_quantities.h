@@ -1,0 +1,45 @@
+#pragma once
+// What ranks are compared by: numbers for each of them, and what is typical of these.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/views/ranks/rank_report.h"
+
+namespace prof {
+
+using RankValues = std::vector<double>;  // as RankCosts::ranks
+
+double lower_median(RankValues values);
+RankStatistics statistics_of(const std::string& name, const RankValues& values);
+
+using RankQuantityOf = std::function<double(const RankCost&)>;
+
+struct RankQuantity {
+  const char* name;  // as in RankStatistics
+  bool is_judged;    // else a rank that has more of it is no slower for that
+  bool is_sampled;
+  RankQuantityOf of;
+  RankQuantityOf of_line = {};  // of the thread that communicates; none of what is no thread's
+};
+
+const std::vector<RankQuantity>& rank_quantities();
+
+// The dearest places of all ranks, and those that are dear in any of them, with the costs of each rank.
+class DenseRankPlaces {
+ public:
+  // Of all threads of a rank, or of the one that communicates.
+  DenseRankPlaces(const RankCosts& costs, bool of_line);
+
+  size_t size() const { return places_.size(); }
+  uint32_t place(size_t i) const { return places_[i]; }
+  const RankValues& costs(size_t i) const { return costs_[i]; }  // by rank
+
+ private:
+  std::vector<uint32_t> places_;
+  std::vector<RankValues> costs_;
+};
+
+}  // namespace prof

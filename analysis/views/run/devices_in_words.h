@@ -1,0 +1,36 @@
+#pragma once
+// What reports and the viewer say of devices in the same words.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analysis/views/run/run_summary.h"
+
+namespace prof {
+
+constexpr char kNoDevices[] = "No device was used in this run, or not through an API that prof measures.";
+// Below all blame; its last line ends without a line feed.
+constexpr char kBlameCaveat[] =
+    "\"of run at most\" is an upper bound of what removing a cause saves: what waits behind it may take its\n"
+    "place. Blame is summed over threads and processes, and scaled to the time in which anything was idle.";
+
+// "device 0: NVIDIA H100, CUDA (driver 550), rank 3, process 4711 on node17"
+std::string device_in_words(const RunSummary& run, const DeviceUse& use);
+
+// "of 8 s in use: CPU idle 50 %, device idle 37 %, overlap 25 %"
+std::string device_shares_in_words(const DeviceUse& use);
+
+struct DeviceTime {
+  const char* name;
+  double seconds;
+  const char* meaning;  // may be empty
+};
+// All of these are parts of the time since the device's first use, DeviceUse::window_s. "others" only where
+// there was any.
+std::vector<DeviceTime> device_times(const DeviceUse& use);
+
+// That use this device through this API, `device`'s among them.
+size_t processes_that_share(const RunSummary& run, const DeviceUse& device);
+
+}  // namespace prof

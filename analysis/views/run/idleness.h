@@ -1,0 +1,64 @@
+#pragma once
+// Who keeps a device idle, and what keeps threads waiting for it: the blame that was measured, by place, and
+// what removing a cause could save at most. Sums over threads can exceed the time in which the device was
+// idle; shares of the run are then scaled to that time.
+
+#include <string>
+#include <vector>
+
+#include "analysis/views/run/run_summary.h"
+#include "analysis/words/code_frame.h"
+
+namespace prof {
+
+// One place that is to blame, or that waits.
+struct Blamed {
+  std::string what;          // the device's API function, the function that computes, or the kernel
+  std::string caller;        // the function that calls it or launches it; empty where not known
+  std::string caller_place;  // "step.cpp:31": the line of that call; may be empty
+  std::string place;         // the same, of computing the line of the computation itself; may be empty
+  std::string outer_caller;  // of a kernel the function that calls the launching one, unless that is main
+  std::string outer_place;   // and the line of that call; never empty where outer_caller is not
+  bool is_call = false;
+  double value_s = 0;           // as measured, summed over threads
+  double share = 0;             // 0..1 of all of its kind
+  double share_of_run = 0;      // 0..1: an upper bound of what removing it saves
+  double share_by_overlap = 0;  // the same where it stays, and the other side works meanwhile
+  bool is_task = false;           // a kernel or a copy; the frames then begin with it, and go on with its launch
+  std::vector<CodeFrame> frames;  // the call path, the innermost first
+};
+
+struct Waiting {
+  Blamed at;
+  double launch_latency_s = 0, gap_s = 0, wake_latency_s = 0;  // parts of at.value_s that no task covers
+};
+
+struct RankedTask {
+  std::string name;
+  double time_s = 0, blame_s = 0;
+  size_t time_rank = 0, blame_rank = 0;  // from 1
+};
+
+struct Idleness {
+  std::vector<Blamed> device;     // by falling value: what kept devices idle
+  std::vector<Blamed> cpu;        // by falling value: the tasks that threads waited for
+  std::vector<Waiting> waits;     // by falling value: where they waited
+  std::vector<RankedTask> tasks;  // by falling blame, then time
+  // By falling value: tasks whose events kept those of other queues from starting, and these.
+  std::vector<Blamed> event_causes, event_waits;
+  double unblamed_s = 0;          // devices were idle, and no thread was seen at anything
+  double team_waits_s = 0;        // threads waited in OpenMP or OpenBLAS meanwhile, summed; not in `device`
+  double rank_waits_s = 0;        // and in MPI for other ranks; the same
+};
+
+// `selection`: its threads count, whatever its metrics are. Empty where no device was used.
+Idleness idleness(const Database& database, const Selection& selection, const RunSummary& run);
+
+// What a device queue did in all.
+struct QueueCosts {
+  uint64_t tasks = 0;
+  double execution_s = 0, copy_s = 0, overlap_s = 0, to_device_bytes = 0, from_device_bytes = 0;
+};
+QueueCosts queue_costs(const Database& database, uint32_t profile);
+
+}  // namespace prof

@@ -1,0 +1,102 @@
+#include "analysis/views/run/locks_in_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/code_in_words.h"
+#include "analysis/words/numbers.h"
+
+namespace prof {
+namespace {
+
+std::string thread_in_words(int32_t id, const std::string& name) {
+  return name.empty() ? fmt::format("thread {}", id) : fmt::format("thread {} ({})", id, name);
+}
+
+std::string waited_lock(const OpenWaitRecord& wait) {
+  return wait.name.empty() ? fmt::format("the {} at {:#x}", name_of(wait.kind), wait.address) : wait.name;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_locks(const RunSummary& run) {
+  if (run.followed_locks) return std::nullopt;
+  return "this run was not asked to follow locks; measure with prof run -e locks";
+}
+
+std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run) {
+  const auto is_java = [](const LoadModule& module) { return base_name(module.path) == "libjvm.so"; };
+  if (!run.followed_locks || std::ranges::none_of(tree.database->modules, is_java)) return std::nullopt;
+  return "Java's monitors (synchronized) and java.util.concurrent's locks are not followed: the locks shown "
+         "are "
+         "those of the virtual machine and of native libraries";
+}
+
+LockWaiting lock_waiting(const RunSummary& run) {
+  LockWaiting all;
+  for (const LockRecord& record : run.locks.locks) all.seconds += record.waited_s;
+  const double whole = run.cpu_s.value_or(0) + all.seconds;
+  if (whole > 0) all.share = all.seconds / whole;
+  return all;
+}
+
+std::vector<CodeFrame> user_of_lock(const CallTree& tree, uint32_t context) {
+  std::vector<CodeFrame> frames = frames_of(tree, context);
+  // What a thread of an OpenMP team has done when it waits is the program's own.
+  if (!frames.empty() && !is_of_system(frames.front())) return frames;
+  const auto outside = std::ranges::find_if(
+      frames, [&](const CodeFrame& frame) { return frame.module != frames.front().module; });
+  if (outside == frames.end()) return frames;
+  frames.erase(frames.begin(), outside);
+  frames.erase(frames.begin(), frames.begin() + (&telling_frame(frames) - frames.data()));
+  return frames;
+}
+
+std::string lock_in_words(const CallTree& tree, const LockRecord& record) {
+  if (!record.name.empty()) return record.name;
+  const std::string_view kind = name_of(record.kind);
+  const std::string allocated =
+      record.allocation == 0
+          ? ""
+          : fmt::format(" allocated by {}", code_in_words(user_of_lock(tree, record.allocation)));
+  if (record.objects > 1)
+    return fmt::format("{} {}{}", record.objects,
+                       record.kind == WaitedFor::Mutex ? "mutexes" : fmt::format("{}s", kind), allocated);
+  if (!allocated.empty()) return fmt::format("the {}{}", kind, allocated);
+  return fmt::format("the {} at {:#x}", kind, record.address);
+}
+
+std::string waits_in_words(const CallTree& tree, const LockRecord& record) {
+  std::string what = lock_in_words(tree, record);
+  if (!record.name.empty())
+    what += record.declared.empty() ? fmt::format(" ({})", name_of(record.kind))
+                                    : fmt::format(" ({}, {})", name_of(record.kind), record.declared);
+  return fmt::format("{}: waited for {} in {}, the longest {}", what, words_for_duration(record.waited_s),
+                     words_for_count(record.waits, "wait"), words_for_duration(record.longest_s));
+}
+
+double unblamed_s(const LockRecord& record) {
+  constexpr double kWorthTelling = 0.01;
+  const double unknown = record.waited_s - record.open_s - record.blamed_s;
+  return unknown > kWorthTelling * record.waited_s ? unknown : 0;
+}
+
+std::string waiting_in_words(const RunSummary& run) {
+  if (run.locks.locks.empty()) return "no thread waited for a lock";
+  const LockWaiting all = lock_waiting(run);
+  return fmt::format("Threads waited {} for locks, {} of the time in which they worked or waited for locks.",
+                     words_for_duration(all.seconds), words_for_percent(all.share));
+}
+
+std::string open_wait_in_words(const CallTree& tree, const OpenWaitRecord& wait) {
+  std::string text = fmt::format("{} waited for {} in {}", thread_in_words(wait.thread, wait.thread_name),
+                                 waited_lock(wait), code_in_words(user_of_lock(tree, wait.context)));
+  if (wait.holder <= 0) return text;
+  if (wait.holder == wait.thread) return text + ", which it had itself";
+  return text + fmt::format(", which {} had", thread_in_words(wait.holder, wait.holder_name)) +
+         (wait.is_confirmed ? "" : " when the wait began");
+}
+
+}  // namespace prof

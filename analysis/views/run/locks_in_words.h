@@ -1,0 +1,49 @@
+#pragma once
+// Waits for locks in words: which lock it is, who waited, and who held it meanwhile.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/call_tree.h"
+#include "analysis/words/code_frame.h"
+
+namespace prof {
+
+// Why nothing is known of locks, with the remedy, as one line; nullopt where they were followed.
+std::optional<std::string> why_no_locks(const RunSummary& run);
+
+// What is not among the locks although they were followed, as one line; nullopt where nothing is known to be
+// missing.
+std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run);
+
+// All threads' waiting for locks, in seconds, and its share (0..1) of the time in which threads worked or
+// waited for a lock.
+struct LockWaiting {
+  double seconds = 0;
+  double share = 0;
+};
+LockWaiting lock_waiting(const RunSummary& run);
+
+// The call path of a side from the program's own code on, the innermost first: without the functions of the C
+// library and of C++ headers through which a lock is used.
+std::vector<CodeFrame> user_of_lock(const CallTree& tree, uint32_t context);
+
+// "queue_lock", "32 mutexes", "the mutex allocated by make_queue (queue.cpp:12)", "the mutex at 0x5581...".
+std::string lock_in_words(const CallTree& tree, const LockRecord& record);
+
+// "queue_lock (mutex, queue.cpp:12): waited for 1.2 s in 40 waits, the longest 80 ms"
+std::string waits_in_words(const CallTree& tree, const LockRecord& record);
+
+// The part of waited_s for which it is not known who held the lock, though the wait ended; 0 where that is
+// less than a hundredth.
+double unblamed_s(const LockRecord& record);
+
+// "Threads waited 1.2 s for locks, 30 % of the time in which they worked or waited for locks."
+std::string waiting_in_words(const RunSummary& run);
+
+// "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 had"
+std::string open_wait_in_words(const CallTree& tree, const OpenWaitRecord& wait);
+
+}  // namespace prof

@@ -1,0 +1,213 @@
+#include "analysis/views/run/repairs_in_words.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/views/tree/call_path.h"
+#include "analysis/views/tree/call_path_json.h"
+#include "analysis/views/tree/code_in_words.h"
+#include "analysis/words/numbers.h"
+
+namespace prof {
+namespace {
+
+using Site = RepairsRecord::Site;
+
+bool is_placed(const Site& site) {
+  return site.kind != SiteFate::Declined;
+}
+
+const char* obstacle_in_words(LockObstacle obstacle) {
+  switch (obstacle) {
+    case LockObstacle::Robust:
+      return "robust mutexes, which the kernel gives back where a thread dies";
+    case LockObstacle::Priority:
+      return "mutexes with priority inheritance or protection";
+    case LockObstacle::Shared:
+      return "mutexes that processes share";
+    case LockObstacle::Spin:
+      return "spin locks, which have no room for the way to another line";
+    case LockObstacle::Elided:
+      return "mutexes for which the processor's transactions stand in";
+    case LockObstacle::Memory:
+      return "for want of memory";
+  }
+  return "";
+}
+
+std::string site_in_words(const CallTree& tree, const Site& site) {
+  std::string text = "Allocations";
+  if (site.bytes > 0) text += fmt::format(" of {}", words_for_bytes(static_cast<double>(site.bytes)));
+  if (site.context != 0) text += " from " + code_in_words(frames_of(tree, site.context));
+  const std::string since = words_for_duration(site.since_s);
+  if (!is_placed(site))
+    return fmt::format(
+        "{}: declined after {}, for no placement keeps threads apart (of {} accesses in conflict {} "
+        "would remain).",
+        text, since, site.conflicts, site.remaining);
+  text += fmt::format(": since {} {}", since, words_for_placement(site.align, site.offset, site.pad));
+  if (site.kind == SiteFate::Planned) return text + ", by the plan.";
+  return text + fmt::format("; of {} accesses in conflict {} remain.", site.conflicts, site.remaining);
+}
+
+std::string page_in_words(const RepairsRecord::Page& page) {
+  const std::string what = page.name.empty() ? fmt::format("The page at {:#x}", page.address)
+                                             : fmt::format("The page of {}", page.name);
+  const std::string since = words_for_duration(page.since_s);
+  if (page.kind == PageFate::Isolated)
+    return fmt::format(
+        "{}: since {} each thread had it for itself ({:.0f} % of the CPU time was spent where threads shared "
+        "it).",
+        what, since, 100 * page.share);
+  return fmt::format("{}: from {} on common to all threads, for {}.", what, since, name_of(page.why));
+}
+
+double average(double sum, uint64_t count) {
+  return count ? sum / static_cast<double>(count) : 0;
+}
+
+std::string conversions_in_words(const RepairsRecord& repairs) {
+  return fmt::format(
+      "Threads became processes {} times, in {} on average and {} at most; {}, {} each; they used {} of CPU "
+      "time as such.",
+      repairs.conversions, words_for_duration(average(repairs.conversion_s, repairs.conversions)),
+      words_for_duration(repairs.longest_conversion_s), words_for_count(repairs.commits, "commit"),
+      words_for_duration(average(repairs.commit_s, repairs.commits)),
+      words_for_duration(repairs.converted_s));
+}
+
+// Of the CPU time of threads as processes.
+double cost_of_isolation(const RepairsRecord& repairs) {
+  constexpr double kBothWays = 2;  // a conversion, and the way back
+  const double cost = repairs.commit_s + kBothWays * repairs.conversion_s;
+  return repairs.converted_s > 0 ? std::min(cost / repairs.converted_s, 1.0) : 0;
+}
+
+// Of CPU time, at most, before the pages were isolated; a page may have been several times.
+double shared_before(const RepairsRecord& repairs) {
+  std::map<uint64_t, double> shares;
+  for (const RepairsRecord::Page& page : repairs.pages)
+    if (page.kind == PageFate::Isolated) shares[page.address] = std::max(shares[page.address], page.share);
+  double sum = 0;
+  for (const auto& [address, share] : shares) sum += share;
+  return std::min(sum, 1.0);
+}
+
+std::string percent(double share) {
+  const double value = 100 * share;
+  return fmt::format("{:.{}f} %", value, value < 10 ? 1 : 0);
+}
+
+std::string balance_in_words(const RepairsRecord& repairs) {
+  std::string text = fmt::format(
+      "That is {} in a second of this time, of which commits and conversions took {}",
+      words_for_count(static_cast<uint64_t>(
+                          std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
+                      "commit"),
+      percent(cost_of_isolation(repairs)));
+  if (const double before = shared_before(repairs); before > 0)
+    text += fmt::format("; sharing the pages had taken {} at most", percent(before));
+  text += ".";
+  if (repairs.common_meetings > 0)
+    text += fmt::format(" Threads met {:.2f} times as often as with the pages in common, as that was tried.",
+                        repairs.isolated_meetings / repairs.common_meetings);
+  return text;
+}
+
+std::string balance_in_short(const RepairsRecord& repairs) {
+  if (repairs.converted_s == 0) return {};
+  const double before = shared_before(repairs);
+  return fmt::format(": costs {}{}", percent(cost_of_isolation(repairs)),
+                     before > 0 ? fmt::format(", sharing cost {}", percent(before)) : "");
+}
+
+std::string guarantee_in_words(const RepairsRecord& repairs) {
+  if (repairs.guarantee == Guarantee::Annotated)
+    return "All of the program's code is annotated: what C and C++ promise of its data holds.";
+  return "Not all of the program's code is annotated: its data are what they would be where threads meet by "
+         "calls, or by atomic instructions, which end isolation.";
+}
+
+}  // namespace
+
+std::string repairs_in_short(const RepairsRecord& repairs) {
+  if (!repairs.was_asked_for()) return {};
+  std::vector<std::string> parts;
+  double since_s = 0;
+  uint64_t placed = 0;
+  for (const Site& site : repairs.sites) {
+    if (!is_placed(site)) continue;
+    if (placed++ == 0) since_s = site.since_s;
+  }
+  const auto declined = static_cast<uint64_t>(repairs.sites.size()) - placed;
+  const auto isolated = static_cast<uint64_t>(
+      std::ranges::count(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind));
+  if (placed > 0) {
+    // In one line, of which the middle is left out where it is too long.
+    std::string part =
+        fmt::format("{} since {}", words_for_count(placed, "site"), words_for_duration(since_s));
+    if (repairs.placed_allocations > 0 || isolated == 0)
+      part += fmt::format(": {} placed", words_for_count(repairs.placed_allocations, "allocation"));
+    if (isolated == 0)
+      part += fmt::format(", {} of padding", words_for_bytes(static_cast<double>(repairs.padding_bytes)));
+    parts.push_back(std::move(part));
+  }
+  if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
+  if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
+  const uint64_t shared = repairs.pages.size() - isolated;
+  if (isolated > 0 && repairs.conversions == 0)
+    parts.push_back(
+        fmt::format("{} to be isolated, no thread became a process", words_for_count(isolated, "page")));
+  else if (isolated > 0)
+    parts.push_back(fmt::format(
+        "{} isolated since {}{}", words_for_count(isolated, "page"),
+        words_for_duration(
+            std::ranges::find(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind)->since_s),
+        balance_in_short(repairs)));
+  if (shared > 0) parts.push_back(fmt::format("{} not, or no more", words_for_count(shared, "page")));
+  return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRecord& repairs) {
+  std::vector<std::string> told;
+  for (const Site& site : repairs.sites) told.push_back(site_in_words(tree, site));
+  if (repairs.placed_allocations > 0)
+    told.push_back(fmt::format("{} placed, which take {} more than was asked for.",
+                               words_for_count(repairs.placed_allocations, "allocation"),
+                               words_for_bytes(static_cast<double>(repairs.padding_bytes))));
+  if (repairs.refused_allocations > 0)
+    told.push_back(fmt::format("{} could not be placed: the program's allocator lacks the means.",
+                               words_for_count(repairs.refused_allocations, "allocation")));
+  for (const RepairsRecord::Page& page : repairs.pages) told.push_back(page_in_words(page));
+  if (repairs.conversions > 0) told.push_back(conversions_in_words(repairs));
+  if (repairs.conversions > 0 && repairs.converted_s > 0) told.push_back(balance_in_words(repairs));
+  if (repairs.guarantee != Guarantee::None) told.push_back(guarantee_in_words(repairs));
+  if (repairs.moved_locks > 0)
+    told.push_back(
+        fmt::format("{} moved to lines of their own.", words_for_count(repairs.moved_locks, "lock")));
+  for (const auto& [obstacle, count] : by_count(repairs.declined_locks))
+    told.push_back(
+        fmt::format("{} not moved: {}.", words_for_count(count, "lock"), obstacle_in_words(obstacle)));
+  return told;
+}
+
+nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord& repairs) {
+  using Json = nlohmann::ordered_json;
+  Json json = fields_as_json<Json>(repairs);
+  json["declined_locks"] = counts_as_json<Json>(repairs.declined_locks);
+  json["sites"] = Json::array();
+  for (const Site& site : repairs.sites) {
+    Json& told = json["sites"].emplace_back(fields_as_json<Json>(site, {"context"}));
+    told["frames"] = Json::array();
+    if (site.context != 0) told["frames"] = frames_as_json(frames_of(tree, site.context));
+  }
+  json["pages"] = Json::array();
+  for (const RepairsRecord::Page& page : repairs.pages) json["pages"].push_back(fields_as_json<Json>(page));
+  return json;
+}
+
+}  // namespace prof

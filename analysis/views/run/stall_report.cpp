@@ -1,0 +1,108 @@
+#include "analysis/views/run/stall_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "analysis/words/numbers.h"
+#include "hpcrun/measurement/format.h"
+
+namespace prof {
+namespace {
+
+constexpr char kClock[] = "REALTIME";  // the one that goes on while a thread is blocked
+constexpr double kWorthANote = 0.01;   // of the run
+
+double seconds(uint64_t ns) {
+  return static_cast<double>(ns) * 1e-9;
+}
+
+// How far the traces can tell.
+std::vector<std::string> notes_on(const StallReport& report, const RunSummary& run) {
+  const StallAnalysis& found = report.analysis;
+  std::vector<std::string> notes;
+  const double percent = report.options.share * 100;
+  if (found.traces > 0 && 100.0 / found.traces >= percent) {
+    notes.push_back(
+        fmt::format("One of {} is {} of them, and not fewer than {:g} %: no stall can be found; allow more "
+                    "with --stall-share.",
+                    words_for_count(found.traces, "thread"), words_for_percent(1.0 / found.traces), percent));
+  }
+  if (report.share_of_run(found.unknown_ns) >= kWorthANote) {
+    notes.push_back(fmt::format(
+        "For {} more a thread was blocked and others waited, but of some nothing is known then: samples "
+        "were lost, measuring was paused, or they had no processor.",
+        words_for_duration(seconds(found.unknown_ns))));
+  }
+  std::ranges::move(sentences(run.notes, hpcrun::NoteKind::Traces), std::back_inserter(notes));
+  return notes;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_stalls(const CallTree& tree) {
+  const Database& database = *tree.database;
+  if (std::ranges::none_of(tree.selection.profiles,
+                           [&](uint32_t profile) { return has_thread_trace(database, profile); }))
+    return "stalls are found in traces, and no trace was recorded; measure with prof run --trace -e REALTIME";
+  const auto clock = std::ranges::find(database.metrics, kClock, &Metric::name);
+  // Of our own runs the trace follows the first event. Others do not say.
+  if (clock == database.metrics.begin() || (clock != database.metrics.end() && !database.run))
+    return std::nullopt;
+  return fmt::format(
+      "the traces follow {}, which stands still while a thread is blocked; measure with prof run --trace -e "
+      "REALTIME{}",
+      database.metrics.empty() ? "nothing" : database.metrics.front().name,
+      clock == database.metrics.end() ? "" : ", named before other events");
+}
+
+double StallReport::share_of_run(uint64_t ns) const {
+  return analysis.duration_ns() == 0 ? 0 : seconds(ns) / seconds(analysis.duration_ns());
+}
+
+StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptions options) {
+  const auto clock = run.by_metric.find(kClock);
+  if (clock != run.by_metric.end() && clock->second.requested_hz && *clock->second.requested_hz > 0)
+    options.period_ns = static_cast<uint64_t>(std::llround(1e9 / *clock->second.requested_hz));
+  StallReport report;
+  report.options = std::move(options);
+  report.analysis = find_stalls(*tree.database, tree.selection.profiles, report.options);
+  report.notes = notes_on(report, run);
+  return report;
+}
+
+std::string stalls_in_words(const StallReport& report) {
+  const StallAnalysis& found = report.analysis;
+  const std::string run = words_for_duration(seconds(found.duration_ns()));
+  if (found.stalls.empty()) {
+    if (found.long_intervals == 0) return fmt::format("none in {}: no thread was blocked for long", run);
+    return fmt::format("none in {}: threads were blocked {}, up to {}, but not all others waited for them",
+                       run, words_for_count(found.long_intervals, "time"),
+                       words_for_duration(seconds(found.longest_ns)));
+  }
+  return fmt::format("{} ({} of {}) lost in {}, while all other threads waited in a barrier",
+                     words_for_duration(seconds(found.lost_ns)),
+                     words_for_percent(report.share_of_run(found.lost_ns)), run,
+                     words_for_count(found.stalls.size(), "stall"));
+}
+
+std::string traces_in_words(const StallReport& report) {
+  std::string text = words_for_count(report.analysis.traces, "thread") + ", by elapsed time (REALTIME)";
+  if (report.options.period_ns > 0)
+    text += fmt::format(", a sample each {}", words_for_duration(seconds(report.options.period_ns)));
+  if (report.analysis.bystanders > 0)
+    text += fmt::format("; {} left out that nobody waits for in a barrier",
+                        words_for_count(report.analysis.bystanders, "more thread"));
+  return text;
+}
+
+std::string stall_rule_in_words(const StallOptions& options) {
+  return fmt::format(
+      "blocked: no sample for more than {:g} times the thread's median; fewer than {:g} % of the threads "
+      "at a time",
+      options.factor, options.share * 100);
+}
+
+}  // namespace prof

@@ -1,0 +1,39 @@
+#pragma once
+// The stalls of a run as reports show them: what was found in the traces, and how far these can tell.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/stalls/stalls.h"
+#include "analysis/views/run/run_summary.h"
+#include "analysis/views/tree/call_tree.h"
+
+namespace prof {
+
+constexpr char kStallMetric[] = "STALL";  // s, lost by the whole run
+
+// What is missing in the traces of the selected threads to find stalls, with the remedy, as one line; nullopt
+// where nothing is.
+std::optional<std::string> why_no_stalls(const CallTree& tree);
+
+struct StallReport {
+  StallOptions options;  // as used
+  StallAnalysis analysis;
+  std::vector<std::string> notes;  // what may be missing, and why; a sentence each
+
+  double share_of_run(uint64_t ns) const;  // 0..1
+};
+
+// Of the selected threads. Only where why_no_stalls() has no reason. Throws DatabaseError where a trace
+// cannot be read.
+StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptions options);
+
+// "3 s (40 % of 7.5 s) lost in 12 stalls, while all other threads waited in a barrier"
+std::string stalls_in_words(const StallReport& report);
+// "12 threads, by elapsed time (REALTIME), a sample each 5 ms"
+std::string traces_in_words(const StallReport& report);
+// "blocked: no sample for more than 10 times the thread's median; ..."
+std::string stall_rule_in_words(const StallOptions& options);
+
+}  // namespace prof

@@ -1,0 +1,69 @@
+#include "analysis/views/tree/call_path.h"
+
+#include <fmt/format.h>
+
+#include "analysis/stalls/barriers.h"
+#include "analysis/words/numbers.h"
+
+namespace prof {
+namespace {
+
+bool is_of_c_library(const CodeFrame& frame) {
+  return base_name(frame.module).starts_with("libc.so");
+}
+
+}  // namespace
+
+CodeFrame code_frame(const CallTree& tree, uint32_t frame, const Place& place) {
+  const Database& database = *tree.database;
+  CodeFrame result;
+  result.function = frame_name(database, tree.frames[frame]);
+  if (place.file < database.files.size()) {
+    result.file = database.files[place.file].path;
+    result.line = result.file.empty() ? 0 : place.line;
+  }
+  if (const uint32_t module = tree.frames[frame].module; module < database.modules.size())
+    result.module = database.modules[module].path;
+  return result;
+}
+
+std::vector<CodeFrame> frames_of(const CallTree& tree, uint32_t context) {
+  const Database& database = *tree.database;
+  std::vector<CodeFrame> frames;
+  Place place;
+  for (uint32_t at = context; at != kNone; at = database.contexts[at].parent) {
+    if (!place.known()) place = place_of(database.contexts[at]);
+    if (!starts_frame(database.contexts[at])) continue;
+    const Frame& frame = tree.frames[tree.nodes[tree.node_of[at]].frame];
+    if (frame.kind == FrameKind::Entry) break;
+    if (!place.known()) place = definition(frame);
+    frames.push_back(code_frame(tree, tree.nodes[tree.node_of[at]].frame, place));
+    place = {};
+  }
+  return frames;
+}
+
+std::string public_name_of(const CodeFrame& frame) {
+  return is_of_c_library(frame) ? public_name(frame.function) : frame.function;
+}
+
+std::string words_for_frame(const CodeFrame& frame) {
+  // The lines of the C library help nobody.
+  if (frame.file.empty() || frame.line == 0 || is_of_c_library(frame)) return public_name_of(frame);
+  return fmt::format("{} ({}:{})", public_name_of(frame), base_name(frame.file), frame.line);
+}
+
+const CodeFrame* telling_caller(const std::vector<CodeFrame>& frames) {
+  const CodeFrame* nearest = frames.size() > 1 ? &frames[1] : nullptr;
+  for (size_t i = 1; i < frames.size(); ++i)
+    if (!frames[i].file.empty() && frames[i].line > 0 && !is_of_c_library(frames[i])) return &frames[i];
+  return nearest;
+}
+
+std::string words_for_call(const std::vector<CodeFrame>& frames) {
+  if (frames.empty()) return "?";
+  const CodeFrame* caller = telling_caller(frames);
+  return words_for_frame(frames.front()) + (caller ? " <- " + words_for_frame(*caller) : "");
+}
+
+}  // namespace prof

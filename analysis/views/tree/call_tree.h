@@ -1,0 +1,108 @@
+#pragma once
+// The call tree: a database's contexts folded to frames. Lines, loops and instructions inside a function
+// belong to the frame of that function; calls of one function from several lines of one caller are one node.
+// Every view is computed from it. Holds references into the database, which must outlive it.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/database/model.h"
+#include "analysis/views/tree/lazy_columns.h"
+#include "analysis/views/tree/selection.h"
+
+namespace prof {
+
+enum class FrameKind : uint8_t {
+  Function,
+  Entry,        // where a stack begins: "main thread"
+  Instruction,  // code of no known function: module+offset
+  Line,         // code of no known function with a known line
+  Unknown
+};
+
+struct Frame {
+  FrameKind kind = FrameKind::Unknown;
+  uint32_t index = kNone;   // Function: into Database::functions; Entry: the first context of that name
+  uint32_t module = kNone;  // into Database::modules
+  uint64_t offset = 0;      // in the module; meaningful if module is known
+  uint32_t file = kNone;    // of the definition
+  uint32_t line = 0;
+};
+
+struct CallNode {
+  uint32_t parent = kNone;
+  uint32_t end = 0;    // nodes [own index + 1, end) are its descendants
+  uint32_t frame = 0;  // into CallTree::frames
+  uint32_t depth = 0;  // 0 for roots
+  bool inlined = false;
+};
+
+// How the metrics of a tree of two runs go together (analysis/views/compare/comparison.h): of each, the first `count`
+// metrics are those of the first run, and the next ones the same metrics of the second.
+struct Compared {
+  size_t count = 0;
+  bool is_second_before = false;          // else the first run is that before, the second that after
+  std::vector<bool> in_first, in_second;  // per metric: was it measured there
+  std::vector<double> scale;              // per metric: what the second run's costs were multiplied by
+
+  // Positions in the tree's metrics, of its first `count` ones.
+  size_t before(size_t metric) const { return is_second_before ? metric + count : metric; }
+  size_t after(size_t metric) const { return is_second_before ? metric : metric + count; }
+  bool was_measured_before(size_t metric) const { return (is_second_before ? in_second : in_first)[metric]; }
+  bool was_measured_after(size_t metric) const { return (is_second_before ? in_first : in_second)[metric]; }
+};
+
+struct CallTree {
+  const Database* database = nullptr;
+  Selection selection;
+  bool is_folded = false;  // its inclusive costs are sums over its own nodes, not those of the database
+  std::vector<Frame> frames;
+  std::vector<CallNode> nodes;    // in preorder, siblings by falling inclusive cost of the first metric
+  std::vector<uint32_t> node_of;  // per context
+  std::vector<uint32_t> starts;   // contexts that are frames of their own, rising
+  CostColumns by_context;         // [m][context]
+  LazyColumns costs;              // [m][node]; of by_context, where they are not given
+  std::vector<double> totals;     // per selected metric: the inclusive cost of all roots
+  std::optional<Compared> compared;
+
+  size_t metrics() const { return selection.metrics.size(); }
+  // Those that there are to choose from: of two runs that are compared each one once.
+  size_t distinct_metrics() const { return compared ? compared->count : metrics(); }
+  // Where the costs are by which rows of one of them weigh: of two runs those after.
+  size_t weighed(size_t metric) const { return compared ? compared->after(metric) : metric; }
+  const Metric& metric(size_t m) const { return database->metrics[selection.metrics[m]]; }
+  const std::vector<Cost>& costs_of(size_t m) const {
+    return costs.of(m, [&] { return node_costs(m); });
+  }
+  const Cost& cost(uint32_t node, size_t m) const { return costs_of(m)[node]; }
+  // 0..1, and 0 where nothing was measured.
+  double share(double value, size_t m) const { return totals[m] > 0 ? value / totals[m] : 0; }
+
+  // One column of `costs`, computed anew.
+  std::vector<Cost> node_costs(size_t m) const;
+};
+
+// With merge_recursion a call of a function that is already on the path continues at its outermost frame, so
+// each function is on a path once; inclusive costs are then those of the folded tree.
+CallTree build_call_tree(const Database& database, const Selection& selection, bool merge_recursion);
+
+// The same from what was spent in each context, as context_costs() has it.
+enum class Inlining : uint8_t { TellsApart, Ignored };  // whether a function that is inlined is another row
+CallTree build_call_tree(const Database& database, const Selection& selection, CostColumns by_context,
+                         bool merge_recursion, Inlining inlining);
+
+// Puts the nodes of a folded tree, which have their parents before them, in preorder. `exclusive`: what was
+// spent in each of them, [m][node], which the inclusive costs are summed up from.
+void finish_folded(CallTree& tree, CostColumns exclusive);
+
+// True where a context is a frame of its own, false where it is inside that of its parent.
+bool starts_frame(const Context& context);
+
+std::string frame_name(const Database& database, const Frame& frame);
+
+// True if nothing was measured: no node has a cost of any metric.
+bool has_no_costs(const CallTree& tree);
+
+}  // namespace prof

@@ -1,0 +1,44 @@
+#include "analysis/views/tree/wording.h"
+
+#include <fmt/format.h>
+
+namespace prof {
+
+std::string words_for_metric(const Metric& metric) {
+  if (metric.name == "CPUTIME") return "the CPU time";
+  if (metric.name == "REALTIME") return "the elapsed time";
+  return is_time(metric) ? metric.name : "all " + metric.name;
+}
+
+bool is_time(const Metric& metric) {
+  return metric.unit == "sec" || metric.unit == "s";
+}
+
+std::string words_for_place(const Database& database, const Place& place) {
+  if (place.file >= database.files.size()) return {};
+  const std::string name = base_name(database.files[place.file].path);
+  return place.line > 0 ? fmt::format("{}:{}", name, place.line) : name;
+}
+
+std::string words_for_place(const Database& database, const Place& place, double share) {
+  const std::string at = words_for_place(database, place);
+  return at.empty() || is_all(share) ? at : fmt::format("{} ({})", at, words_for_percent(share));
+}
+
+std::string words_for_module(const Database& database, const Frame& frame) {
+  if (frame.kind != FrameKind::Function || frame.module >= database.modules.size()) return {};
+  const std::string module = base_name(database.modules[frame.module].path);
+  const std::string name = frame_name(database, frame);
+  // HPCToolkit appends "[module]" to the names of functions without line information; ours start with it.
+  return name.ends_with("[" + module + "]") || name.starts_with(module + "+") ? std::string() : module;
+}
+
+bool has_symbol(const Database& database, const Frame& frame) {
+  if (frame.kind != FrameKind::Function) return false;
+  const std::string name = frame_name(database, frame);
+  if (name.starts_with('[') || name.starts_with("<unknown ")) return false;  // HPCToolkit's: "<unknown file>"
+  return frame.module >= database.modules.size() ||
+         !name.starts_with(base_name(database.modules[frame.module].path) + "+0x");
+}
+
+}  // namespace prof

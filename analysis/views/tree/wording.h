@@ -1,0 +1,27 @@
+#pragma once
+// How metrics, places and names of functions are put into words, the same in every report. Plain ASCII.
+
+#include <string>
+
+#include "analysis/database/model.h"
+#include "analysis/views/tree/places.h"
+#include "analysis/words/numbers.h"
+
+namespace prof {
+
+std::string words_for_metric(const Metric& metric);  // "the CPU time", "all PAGE_FAULTS"
+bool is_time(const Metric& metric);  // else it counts, and its words are plural
+
+// "sum.cpp:14", the file without its folders; empty where the place is not known.
+std::string words_for_place(const Database& database, const Place& place);
+// "sum.cpp:14 (80 %)" where only this share of a cost (0..1) is at the place.
+std::string words_for_place(const Database& database, const Place& place, double share);
+
+// "libc.so.6", the module of a function; empty where it is not known or the name says it already.
+std::string words_for_module(const Database& database, const Frame& frame);
+
+// True where the name is the function's own, not made up of the module or of why there is none ("app+0x1500",
+// "[libz.so.1]", "[jit]").
+bool has_symbol(const Database& database, const Frame& frame);
+
+}  // namespace prof

@@ -1,0 +1,14 @@
+#pragma once
+// A function on a call path, as sentences, findings and pages name it.
+
+#include <cstdint>
+#include <string>
+
+namespace prof {
+
+struct CodeFrame {
+  std::string function, file, module;  // empty if not known; file and module with their folders
+  uint32_t line = 0;                   // 0: not known
+};
+
+}  // namespace prof
