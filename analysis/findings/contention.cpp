@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
 #include "analysis/views/run/contention_in_words.h"
 #include "analysis/views/tree/call_path.h"
@@ -131,6 +132,17 @@ FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
   return {record.transfers, "loads", 0, "periods of the sampled loads that found the line in another cache"};
 }
 
+std::optional<FindingSaving> saving_of(const ContendedRecord& record) {
+  if (record.followed > 0) {
+    const bool has_interval = record.saving_high_s > 0;
+    return FindingSaving{has_interval ? record.saving_low_s : record.saving_s,
+                         has_interval ? record.saving_high_s : record.saving_s, false,
+                         "CPU time, by how much faster threads went on while the others were held for a moment"};
+  }
+  if (has_cpu_time(record)) return at_most(record.weight_s, "CPU time in samples at the contended lines");
+  return std::nullopt;
+}
+
 Severity contention_severity(const ContendedRecord& record, double share) {
   if (is_counted(record))
     return record.interleaved_per_s >= kHighInterleaved     ? Severity::High
@@ -206,6 +218,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
   Finding finding;
   finding.id = id_of(tree, record);
   finding.cost = cost_of(record, run);
+  finding.saving = saving_of(record);
   const double share = finding.cost->share_of_run;
   finding.kind = kind_of(record.sharing);
   finding.severity = contention_severity(record, share);

@@ -1,6 +1,8 @@
 #pragma once
 // Costs and severities of findings, made alike for all kinds.
 
+#include <string>
+
 #include "analysis/findings/finding.h"
 #include "analysis/views/tree/call_tree.h"
 
@@ -8,6 +10,9 @@ namespace prof {
 
 // High from `high` on, medium from `medium` on.
 Severity severity_of(double value, double medium, double high);
+
+// A saving of which only the most is known.
+FindingSaving at_most(double seconds, std::string basis);
 
 // A finding of this kind with its metric, and its cost as a share of the first metric's total.
 Finding costed_finding(const CallTree& tree, FindingKind kind, const Metric& metric, double value);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
 #include "analysis/views/run/locks_in_words.h"
 #include "analysis/views/tree/call_path.h"
@@ -48,6 +49,7 @@ Finding finding_of(const CallTree& tree, const RunSummary& run, const Circle& ci
   const double whole = run.cpu_s.value_or(0) + lock_waiting(run).seconds;
   finding.cost = FindingCost{waited, "sec", whole > 0 ? std::min(1.0, waited / whole) : 0,
                              "from when the threads began to wait until the process ended"};
+  finding.saving = at_most(waited, "time of the waiting threads until the process ended");
   finding.sentence = sentence(tree, circle);
   for (const OpenWaitRecord* wait : circle)
     finding.contexts.push_back({"waits", frames_of(tree, wait->context)});

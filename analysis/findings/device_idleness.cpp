@@ -44,6 +44,8 @@ Finding costed(FindingKind kind, const char* metric, const char* basis, const Bl
   finding.severity = severity_of(blamed.share_of_run, kMediumIdleness, kHighIdleness);
   finding.metric = metric;
   finding.cost = FindingCost{blamed.value_s, "sec", blamed.share_of_run, basis};
+  if (blamed.removed_s > 0)
+    finding.saving = at_most(blamed.removed_s, "elapsed time, scaled to that in which there was any idleness");
   finding.contexts.push_back({blamed.is_task ? "launch" : "cause", blamed.frames});
   finding.values = {{"share_of_idleness", blamed.share}};
   if (!blamed.is_call) finding.values["share_of_run_by_overlap"] = blamed.share_by_overlap;

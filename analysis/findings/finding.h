@@ -24,12 +24,20 @@ struct FindingCost {
   std::string basis;        // how the value was obtained
 };
 
+// What removing the cause saves, in seconds of what `FindingCost` counts: of CPU time, of waiting, or of the run.
+struct FindingSaving {
+  double low_s = 0, high_s = 0;  // of an estimate nine times of ten between; of a bound from 0 to the bound
+  bool is_bound = true;          // high_s is the most that can be saved, and no promise: else an estimate
+  std::string basis;             // how it was obtained
+};
+
 struct Finding {
   std::string id;  // what it is selected by (finding_id.h); put_in_order() gives one to those without
   FindingKind kind = FindingKind::HotPath;
   Severity severity = Severity::Low;
   std::string metric;  // empty if the finding is about the measurement
   std::optional<FindingCost> cost;
+  std::optional<FindingSaving> saving;  // none if it is not known in seconds, or if nothing is to be removed
   std::string sentence;
   std::vector<FindingContext> contexts;
   std::string advice;

@@ -40,6 +40,35 @@ constexpr Spelling<Severity> kSeverities[] = {
 
 }  // namespace
 
+std::string_view view_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::HotPath:
+    case FindingKind::HotSubtree:
+      return "top-down";
+    case FindingKind::Stall:
+      return "stalls";
+    case FindingKind::DeviceIdle:
+    case FindingKind::CpuIdle:
+    case FindingKind::EventWait:
+      return "idleness";
+    case FindingKind::FalseSharing:
+    case FindingKind::TrueSharing:
+    case FindingKind::MixedSharing:
+      return "contention";
+    case FindingKind::SlowRank:
+    case FindingKind::SlowNode:
+    case FindingKind::LoadImbalance:
+    case FindingKind::LateByTurns:
+      return "ranks";
+    case FindingKind::Lock:
+    case FindingKind::Deadlock:
+    case FindingKind::IdleThreads:
+      return "locks";
+    default:
+      return {};
+  }
+}
+
 template <>
 std::span<const Spelling<FindingKind>> spellings() {
   return kKinds;

@@ -43,6 +43,9 @@ enum class FindingKind : uint8_t {
   LocksNotFollowed,
 };
 
+// The view of `prof report` that has the evidence: "locks"; empty if there is none.
+std::string_view view_of(FindingKind kind);
+
 enum class Severity : uint8_t { Low, Medium, High };
 
 template <>

@@ -61,6 +61,7 @@ Finding finding_of(const CallTree& tree, const RunSummary& run, const WorkWhileI
   finding.severity = severity_of(share, kMediumIdleShare, kHighIdleShare);
   finding.metric = "IDLE_BLAME";
   finding.cost = FindingCost{work.seconds, "sec", share, "sampled; an upper bound of what is saved"};
+  finding.saving = at_most(work.seconds, "time of the waiting threads, if others did all of this work");
   finding.sentence = sentence(tree, run, work);
   const std::vector<CodeFrame> frames = frames_of(tree, work.context);
   finding.contexts.push_back({"works", frames});

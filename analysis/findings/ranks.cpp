@@ -93,6 +93,7 @@ class RankFindings {
     const double share = whole > 0 ? std::min(1.0, seconds / whole) : 0;
     finding.severity = severity_of(share, kMediumRankShare, kHighRankShare);
     finding.cost = FindingCost{seconds, "sec", share, "of a rank; an upper bound of what is saved"};
+    finding.saving = at_most(seconds, "time of a rank, if all were alike");
     findings_.push_back(std::move(finding));
     return findings_.back();
   }

@@ -76,6 +76,7 @@ class StallFindings {
     finding.metric = kStallMetric;
     finding.cost = FindingCost{seconds(group.lost_ns), "sec", share,
                                "traces: time in which all other threads waited in a barrier"};
+    finding.saving = at_most(seconds(group.lost_ns), "elapsed time that the whole run lost");
     finding.sentence = sentence(group, share);
     finding.contexts.push_back({"blocked", group.frames});
     const Stall& longest = **std::ranges::max_element(group.stalls, {}, &Stall::lost_ns);

@@ -62,6 +62,7 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   finding.severity = severity_of(waited / elapsed, 0.5, 0.8);
   finding.cost = FindingCost{waited, "sec", waited / elapsed,
                              "elapsed time less CPU time, time in the run queue and waits for devices"};
+  finding.saving = at_most(waited, "elapsed time without a processor, if nothing had to be waited for");
   finding.values = {{"elapsed", elapsed}, {"cpu", busy}};
   finding.sentence = fmt::format("Waiting: for at least {} of its {} the program used no processor",
                                  words_for_percent(waited / elapsed), words_for_duration(elapsed));

@@ -66,9 +66,15 @@ void check_row(const Json& row, size_t id, const Json& rows) {
 
 void check_finding(const Json& finding) {
   for (const std::string& key : keys(finding))
-    CHECK(Keys{"kind", "severity", "metric", "cost", "sentence", "contexts", "object", "verdict", "advice",
-               "values"}
+    CHECK(Keys{"id", "kind", "severity", "metric", "cost", "saving", "sentence", "contexts", "object",
+               "verdict", "advice", "values", "view"}
               .count(key) == 1);
+  CHECK_FALSE(finding["id"].get<std::string>().empty());
+  if (finding.contains("saving")) {
+    CHECK(keys(finding["saving"]) == Keys{"low_s", "high_s", "is_bound", "basis"});
+    CHECK(finding["saving"]["low_s"] <= finding["saving"]["high_s"]);
+    if (finding["saving"]["is_bound"]) CHECK(finding["saving"]["low_s"] == 0);
+  }
   CHECK(finding["kind"].is_string());
   CHECK(Keys{"low", "medium", "high"}.count(finding["severity"]) == 1);
   CHECK(finding["sentence"].get<std::string>().back() == '.');

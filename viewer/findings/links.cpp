@@ -96,32 +96,8 @@ QString linked_path(const Document& document, const std::vector<CodeFrame>& fram
 }
 
 QString page_of_finding(FindingKind kind) {
-  switch (kind) {
-    case FindingKind::HotPath:
-    case FindingKind::HotSubtree:
-      return "top-down";
-    case FindingKind::Stall:
-      return "stalls";
-    case FindingKind::DeviceIdle:
-    case FindingKind::CpuIdle:
-    case FindingKind::EventWait:
-      return "idleness";
-    case FindingKind::FalseSharing:
-    case FindingKind::TrueSharing:
-    case FindingKind::MixedSharing:
-      return "contention";
-    case FindingKind::SlowRank:
-    case FindingKind::SlowNode:
-    case FindingKind::LoadImbalance:
-    case FindingKind::LateByTurns:
-      return "threads";
-    case FindingKind::Lock:
-    case FindingKind::Deadlock:
-    case FindingKind::IdleThreads:
-      return "locks";
-    default:
-      return {};
-  }
+  const std::string_view view = view_of(kind);
+  return view == "ranks" ? QString("threads") : QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
 QString links_of(const Document& document, const Finding& finding) {

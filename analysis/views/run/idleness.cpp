@@ -155,9 +155,9 @@ class Blamer {
     blamed.value_s = group.sums[0];
     blamed.share = total() > 0 ? group.sums[0] / total() : 0;
     if (run_s > 0) {
-      const double removed_s = group.sums[0] * scale_to(bound_s, total());
-      blamed.share_of_run = std::min(1.0, removed_s / run_s);
-      blamed.share_by_overlap = std::min(1.0, std::min(removed_s, alone_s) / run_s);
+      blamed.removed_s = std::min(run_s, group.sums[0] * scale_to(bound_s, total()));
+      blamed.share_of_run = blamed.removed_s / run_s;
+      blamed.share_by_overlap = std::min(blamed.removed_s, alone_s) / run_s;
     }
     if (const Step* caller = caller_of(path, 0)) {
       blamed.caller = name(caller->frame);

@@ -22,7 +22,8 @@ struct Blamed {
   bool is_call = false;
   double value_s = 0;           // as measured, summed over threads
   double share = 0;             // 0..1 of all of its kind
-  double share_of_run = 0;      // 0..1: an upper bound of what removing it saves
+  double removed_s = 0;         // of the run, at most, if it were removed; 0 if its time is not known
+  double share_of_run = 0;      // 0..1: the same, an upper bound of what removing it saves
   double share_by_overlap = 0;  // the same where it stays, and the other side works meanwhile
   bool is_task = false;           // a kernel or a copy; the frames then begin with it, and go on with its launch
   std::vector<CodeFrame> frames;  // the call path, the innermost first
