@@ -1,6 +1,6 @@
 #pragma once
-// All that prof finds in a run: what the summary shows, and findings.sqlite keeps. A kind of finding is listed
-// in all_findings.cpp, and nowhere else.
+// All that prof finds in a run: what the summary shows, and findings.sqlite keeps. A kind of finding is
+// listed in all_findings.cpp, and nowhere else.
 
 #include <vector>
 

@@ -135,9 +135,10 @@ FindingCost cost_of(const ContendedRecord& record, const RunSummary& run) {
 std::optional<FindingSaving> saving_of(const ContendedRecord& record) {
   if (record.followed > 0) {
     const bool has_interval = record.saving_high_s > 0;
-    return FindingSaving{has_interval ? record.saving_low_s : record.saving_s,
-                         has_interval ? record.saving_high_s : record.saving_s, false,
-                         "CPU time, by how much faster threads went on while the others were held for a moment"};
+    return FindingSaving{
+        has_interval ? record.saving_low_s : record.saving_s,
+        has_interval ? record.saving_high_s : record.saving_s, false,
+        "CPU time, by how much faster threads went on while the others were held for a moment"};
   }
   if (has_cpu_time(record)) return at_most(record.weight_s, "CPU time in samples at the contended lines");
   return std::nullopt;

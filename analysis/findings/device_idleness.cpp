@@ -12,11 +12,11 @@
 namespace prof {
 namespace {
 
-constexpr double kIdlenessWorthNaming = 0.10;    // of the idleness
+constexpr double kIdlenessWorthNaming = 0.10;                   // of the idleness
 constexpr double kMediumIdleness = 0.05, kHighIdleness = 0.20;  // of the run
-constexpr double kWorthRemoving = 0.02;  // of the run
-constexpr double kWorthTelling = 0.9;    // of a bound: a lower one that is as good as it is not told
-constexpr double kMostWaits = 0.5;          // of the waits for a kernel
+constexpr double kWorthRemoving = 0.02;                         // of the run
+constexpr double kWorthTelling = 0.9;  // of a bound: a lower one that is as good as it is not told
+constexpr double kMostWaits = 0.5;     // of the waits for a kernel
 constexpr size_t kFindingsOfAKind = 3;
 
 // "Device::enqueue" of "Device::enqueue(queue*, double) const": sentences are long enough.
@@ -45,7 +45,8 @@ Finding costed(FindingKind kind, const char* metric, const char* basis, const Bl
   finding.metric = metric;
   finding.cost = FindingCost{blamed.value_s, "sec", blamed.share_of_run, basis};
   if (blamed.removed_s > 0)
-    finding.saving = at_most(blamed.removed_s, "elapsed time, scaled to that in which there was any idleness");
+    finding.saving =
+        at_most(blamed.removed_s, "elapsed time, scaled to that in which there was any idleness");
   finding.contexts.push_back({blamed.is_task ? "launch" : "cause", blamed.frames});
   finding.values = {{"share_of_idleness", blamed.share}};
   if (!blamed.is_call) finding.values["share_of_run_by_overlap"] = blamed.share_by_overlap;
@@ -139,7 +140,8 @@ Finding cpu_finding(const Blamed& blamed, const Idleness& all) {
 template <typename Make>
 void add_each(const std::vector<Blamed>& all, std::vector<Finding>& out, Make make) {
   for (size_t i = 0; i < std::min(all.size(), kFindingsOfAKind); ++i)
-    if (all[i].share >= kIdlenessWorthNaming && all[i].share_of_run >= kWorthRemoving) out.push_back(make(all[i]));
+    if (all[i].share >= kIdlenessWorthNaming && all[i].share_of_run >= kWorthRemoving)
+      out.push_back(make(all[i]));
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ struct FindingCost {
   std::string basis;        // how the value was obtained
 };
 
-// What removing the cause saves, in seconds of what `FindingCost` counts: of CPU time, of waiting, or of the run.
+// What removing the cause saves, in seconds of what `FindingCost` counts: of CPU time, of waiting, or of the
+// run.
 struct FindingSaving {
   double low_s = 0, high_s = 0;  // of an estimate nine times of ten between; of a bound from 0 to the bound
   bool is_bound = true;          // high_s is the most that can be saved, and no promise: else an estimate

@@ -9,7 +9,6 @@
 #include "analysis/findings/finding_kind.h"
 #include "analysis/words/code_frame.h"
 
-
 namespace prof {
 
 // "lock-queue-lock-3f2a9c01": the kind, what people call the thing it is about, and a checksum of all that

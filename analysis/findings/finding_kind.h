@@ -1,5 +1,6 @@
 #pragma once
-// The kinds of findings and their severities, and how JSON, CSV and findings.sqlite spell them (docs/json.md).
+// The kinds of findings and their severities, and how JSON, CSV and findings.sqlite spell them
+// (docs/json.md).
 
 #include <cstdint>
 #include <string_view>

@@ -174,11 +174,10 @@ class HotSpots {
     const double share = tree_.share(line.cost, 0);
     Finding finding = costed_finding(tree_, FindingKind::HotPath, metric, line.cost);
     finding.severity = severity_of(share, 0.15, 0.4);
-    finding.sentence =
-        fmt::format("{} of {} {} in {} and the library code that it calls: {} in {}.", words_for_percent(share),
-                    words_for_metric(metric), is_time(metric) ? "is" : "are",
-                    function_at(tree_, line.frame, line.place),
-                    words_for_percent(tree_.share(line.call_cost, 0)), library_function(line.call));
+    finding.sentence = fmt::format(
+        "{} of {} {} in {} and the library code that it calls: {} in {}.", words_for_percent(share),
+        words_for_metric(metric), is_time(metric) ? "is" : "are", function_at(tree_, line.frame, line.place),
+        words_for_percent(tree_.share(line.call_cost, 0)), library_function(line.call));
     FindingContext context{"hottest", {code_frame(tree_, line.frame, line.place)}};
     for (const PathStep& caller : callers_of(tree_, line.context))
       context.frames.push_back(code_frame(tree_, caller.frame, caller.place));

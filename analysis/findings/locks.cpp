@@ -72,7 +72,8 @@ Finding finding_of(const CallTree& tree, const RunSummary& run, const LockRecord
   finding.metric = "LOCK_WAIT";
   finding.cost =
       FindingCost{record.waited_s, "sec", share, "every wait timed; an upper bound of what is saved"};
-  finding.saving = at_most(record.waited_s, "time of the waiting threads; they may wait for something else then");
+  finding.saving =
+      at_most(record.waited_s, "time of the waiting threads; they may wait for something else then");
   finding.sentence = sentence(tree, record, share);
   add_contexts(tree, record.waiters, "waits", finding);
   add_contexts(tree, record.holders, "releases", finding);

@@ -104,7 +104,8 @@ class MeasurementFinder {
   }
 
   void dropped() {
-    // What the kernel merges into one sample loses no time, for a sample is worth what went by since the last.
+    // What the kernel merges into one sample loses no time, for a sample is worth what went by since the
+    // last.
     Reasons lost = run_.dropped;
     std::erase_if(lost, [](const auto& reason) { return loses_no_time(reason.first); });
     uint64_t samples = 0;

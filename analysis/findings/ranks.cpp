@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <map>
 
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
@@ -30,16 +29,21 @@ std::string capitalised(std::string text) {
 }
 
 // "computes", "compute"
-std::string verb(const std::string& quantity, bool is_one) {
-  static const std::map<std::string, std::pair<const char*, const char*>> kVerbs = {
-      {"compute", {"computes", "compute"}},
-      {"io", {"reads and writes files", "read and write files"}},
-      {"device", {"waits for devices", "wait for devices"}},
-      {"kernels", {"executes kernels", "execute kernels"}},
-      {"copies", {"copies to and from devices", "copy to and from devices"}}};
-  const auto at = kVerbs.find(quantity);
-  if (at == kVerbs.end()) return is_one ? "spends" : "spend";
-  return is_one ? at->second.first : at->second.second;
+const char* verb(RankQuantity quantity, bool is_one) {
+  switch (quantity) {
+    case RankQuantity::Compute:
+      return is_one ? "computes" : "compute";
+    case RankQuantity::Io:
+      return is_one ? "reads and writes files" : "read and write files";
+    case RankQuantity::Device:
+      return is_one ? "waits for devices" : "wait for devices";
+    case RankQuantity::Kernels:
+      return is_one ? "executes kernels" : "execute kernels";
+    case RankQuantity::Copies:
+      return is_one ? "copies to and from devices" : "copy to and from devices";
+    default:
+      return is_one ? "spends" : "spend";
+  }
 }
 
 std::string how_long(const RankOutlier& outlier) {
@@ -99,12 +103,13 @@ class RankFindings {
   }
 
   void add(const RankOutlier& outlier) {
-    const bool is_of_all = outlier.quantity == "compute" && !outlier.is_of_line;
-    Finding& finding = start(outlier.node.empty() ? FindingKind::SlowRank : FindingKind::SlowNode,
-                             outlier.excess(), is_of_all ? report_.find("time")->maximum : typical_);
+    const bool is_of_all = outlier.quantity == RankQuantity::Compute && !outlier.is_of_line;
+    Finding& finding =
+        start(outlier.node.empty() ? FindingKind::SlowRank : FindingKind::SlowNode, outlier.excess(),
+              is_of_all ? report_.find(RankQuantity::Time)->maximum : typical_);
     const bool is_one = outlier.ranks.size() == 1 || !outlier.node.empty();
     const std::string who = words_for_ranks_of(report_, outlier.ranks, outlier.node);
-    finding.id = finding_id(finding.kind, who, fmt::format("{}\n{}", who, outlier.quantity));
+    finding.id = finding_id(finding.kind, who, fmt::format("{}\n{}", who, name_of(outlier.quantity)));
     finding.sentence =
         fmt::format("{} {} {}", capitalised(who), verb(outlier.quantity, is_one), how_long(outlier));
     if (outlier.is_of_line) finding.sentence += " in the thread that communicates";

@@ -24,7 +24,8 @@ std::string sentence_of(const MatchedRuns& runs, const RunChanges& changes, cons
   const Metric& what = runs.what();
   const std::string row = words_for_row(runs, change, kSentenceColumns);
   const std::string share = share_of_whole(changes, change);
-  const std::string certainty = fmt::format("({}, {})", words_for_p(change.significance.adjusted), words_for_sides(changes));
+  const std::string certainty =
+      fmt::format("({}, {})", words_for_p(change.significance.adjusted), words_for_sides(changes));
   const std::string after = words_for_amount(what, change.exclusive.after);
   if (scaling != Scaling::None)
     return fmt::format("{} takes {} on {} where {} {} expected: {} of {} there is {} {}", row, after,

@@ -121,7 +121,8 @@ class StallFindings {
   static std::string blocked_in(const Group& group) {
     if (group.frames.empty()) return "code of which no call path is known";
     const CodeFrame* caller = telling_caller(group.frames);
-    return words_for_frame(group.frames.front()) + (caller ? ", called from " + words_for_frame(*caller) : "");
+    return words_for_frame(group.frames.front()) +
+           (caller ? ", called from " + words_for_frame(*caller) : "");
   }
 
   static std::string advice(const Group& group) {

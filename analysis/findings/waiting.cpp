@@ -67,7 +67,8 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   finding.sentence = fmt::format("Waiting: for at least {} of its {} the program used no processor",
                                  words_for_percent(waited / elapsed), words_for_duration(elapsed));
   if (!has_real_time) {
-    finding.advice = "measure with -e REALTIME to see where it waits, and with -e locks to see which threads hold it up";
+    finding.advice =
+        "measure with -e REALTIME to see where it waits, and with -e locks to see which threads hold it up";
     finding.sentence += fmt::format("; {}.", finding.advice);
     return {finding};
   }

@@ -41,7 +41,8 @@ class RanksText {
     labelled("ranks", fmt::format("{}, by {}", words_for_ranks_and_nodes(report_),
                                   tree_.metric(report_.costs.metric).name));
     for (const RankStatistics& statistics : report_.statistics)
-      if (statistics.maximum > 0) labelled(statistics.name, words_for_statistics(statistics));
+      if (statistics.maximum > 0)
+        labelled(std::string(name_of(statistics.quantity)), words_for_statistics(statistics));
     for (const Note& note : run_.notes) labelled("note", note.text);
     if (report_.had_processor) labelled("note", words_for_lack_of_processors(report_));
     if (report_.would_need_traces)
@@ -97,15 +98,15 @@ class RanksText {
   double difference(uint32_t index) const {
     const RankCost& rank = report_.costs.ranks[index];
     double most = 0;
-    const auto add = [&](const char* name, double seconds) {
-      const RankStatistics& all = *report_.find(name);
+    const auto add = [&](RankQuantity quantity, double seconds) {
+      const RankStatistics& all = *report_.find(quantity);
       const double usual = all.deviation + kNoDifference * report_.line.median;
       if (usual > 0) most = std::max(most, std::abs(seconds - all.median) / usual);
     };
     for (const RankActivity activity : {RankActivity::Compute, RankActivity::Io, RankActivity::Device})
-      add(activity_name(activity), of(rank, activity));
-    add("kernels", rank.kernels_s);
-    add("copies", rank.copies_s);
+      add(quantity_of(activity), of(rank, activity));
+    add(RankQuantity::Kernels, rank.kernels_s);
+    add(RankQuantity::Copies, rank.copies_s);
     return most;
   }
 
@@ -122,7 +123,8 @@ class RanksText {
 
   void ranks() {
     const std::vector<uint32_t> shown = shown_ranks();
-    const bool has_devices = report_.find("kernels")->maximum > 0 || report_.find("copies")->maximum > 0;
+    const bool has_devices =
+        report_.find(RankQuantity::Kernels)->maximum > 0 || report_.find(RankQuantity::Copies)->maximum > 0;
     out_.print("{}\n",
                bold(style_, fmt::format("{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{}  group", "rank",
                                         "node", kNodeColumns, "time", "compute", "comm", "threads", "io",
@@ -153,17 +155,22 @@ class RanksText {
 };
 
 Json statistics_as_json(const RankStatistics& statistics) {
-  return {{"name", statistics.name},     {"min", statistics.minimum},          {"mean", statistics.mean},
-          {"max", statistics.maximum},   {"stddev", statistics.stddev},        {"median", statistics.median},
-          {"mad", statistics.deviation}, {"imbalance", statistics.imbalance()}};
+  return {{"name", name_of(statistics.quantity)},
+          {"min", statistics.minimum},
+          {"mean", statistics.mean},
+          {"max", statistics.maximum},
+          {"stddev", statistics.stddev},
+          {"median", statistics.median},
+          {"mad", statistics.deviation},
+          {"imbalance", statistics.imbalance()}};
 }
 
 Json rank_as_json(const RankReport& report, uint32_t index) {
   const RankCost& rank = report.costs.ranks[index];
   Json json{{"rank", rank.rank}, {"node", rank.node}, {"threads", rank.threads}, {"time_s", rank.seconds}};
-  if (report.find("cpu")->maximum > 0) json["cpu_s"] = rank.cpu_s;
+  if (report.find(RankQuantity::Cpu)->maximum > 0) json["cpu_s"] = rank.cpu_s;
   for (size_t a = 0; a < kRankActivities; ++a)
-    json[std::string(activity_name(static_cast<RankActivity>(a))) + "_s"] = rank.by_activity[a];
+    json[std::string(name_of(quantity_of(static_cast<RankActivity>(a)))) + "_s"] = rank.by_activity[a];
   if (rank.uses_devices) {
     json["kernels_s"] = rank.kernels_s;
     json["copies_s"] = rank.copies_s;
@@ -181,7 +188,7 @@ Json cluster_as_json(const CallTree& tree, const RankReport& report, const RankC
   for (size_t i = 0; i < cluster.places.size(); ++i) {
     const RankPlace& place = report.costs.places[cluster.places[i]];
     places.push_back({{"place", words_for_rank_place(tree, place)},
-                      {"activity", activity_name(place.activity)},
+                      {"activity", name_of(quantity_of(place.activity))},
                       {"share", cluster.shares[i]}});
   }
   return {{"ranks", std::move(ranks)}, {"time_s", cluster.seconds}, {"places", std::move(places)}};
@@ -193,7 +200,7 @@ Json late_as_json(const CallTree& tree, const RankReport& report) {
   for (const LateRanks::Blame& blame : late.places) {
     const RankPlace& place = report.costs.places[blame.place];
     places.push_back({{"place", words_for_rank_place(tree, place)},
-                      {"activity", activity_name(place.activity)},
+                      {"activity", name_of(quantity_of(place.activity))},
                       {"blame_s", blame.seconds}});
   }
   return {{"waited_s", late.waited_s},

@@ -297,7 +297,7 @@ TEST_CASE("calls that wait for devices, copy or make them ready are the activity
       job.b.spend(thread, {{"main", 9}, {call}, {"write"}}, 0.5);  // which is the call's
     }
     INFO(call);
-    CHECK(job.report().find("device")->mean == Approx(1));
+    CHECK(job.report().find(RankQuantity::Device)->mean == Approx(1));
   }
 }
 

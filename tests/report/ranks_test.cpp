@@ -270,7 +270,7 @@ TEST_CASE("who is late is told once, and not of ranks without processors or trac
 
 TEST_CASE("statistics are over ranks, and activities add up to the time") {
   const JudgedRanks report = report_of(run_of({.slow_rank = 7}, 1));
-  const RankStatistics& time = *report.find("time");
+  const RankStatistics& time = *report.find(RankQuantity::Time);
   double sum = 0;
   for (const RankCost& rank : report.costs.ranks) {
     sum += rank.seconds;
@@ -282,7 +282,7 @@ TEST_CASE("statistics are over ranks, and activities add up to the time") {
   CHECK(time.mean == Approx(sum / 16));
   CHECK(time.minimum <= time.median);
   CHECK(time.imbalance() == Approx(time.maximum / time.mean - 1));
-  CHECK(report.find("compute")->maximum == Approx(5.5).margin(0.6));
+  CHECK(report.find(RankQuantity::Compute)->maximum == Approx(5.5).margin(0.6));
 }
 
 TEST_CASE("ranks that behave alike are groups, the larger ones first") {

@@ -62,7 +62,8 @@ std::string total_in_words(const MatchedRuns& runs, const RunChanges& changes, S
   std::string words = words_for_change(runs.what(), total.exclusive);
   if (scaling != Scaling::None) words += " than expected";
   // Totals that were made equal were not judged.
-  return total.exclusive.is_same() ? words : fmt::format("{}, {}", words, words_for_p(total.significance.adjusted));
+  return total.exclusive.is_same() ? words
+                                   : fmt::format("{}, {}", words, words_for_p(total.significance.adjusted));
 }
 
 std::string judgement_in_words(const RunChanges& changes) {
@@ -98,8 +99,9 @@ std::string regression_line(const MatchedRuns& runs, const RunChanges& changes, 
   const std::string ratio = change.presence == Presence::OnlyAfter || cost.before <= 0
                                 ? std::string("new")
                                 : fmt::format("+{:.1f} %", cost.difference() / cost.before * 100);
-  return fmt::format("regression: {} {} ({} -> {}, {}, {})", words_for_row(runs, change, kSentenceColumns), ratio,
-                     before, after, words_for_sides(changes), words_for_p(change.significance.adjusted));
+  return fmt::format("regression: {} {} ({} -> {}, {}, {})", words_for_row(runs, change, kSentenceColumns),
+                     ratio, before, after, words_for_sides(changes),
+                     words_for_p(change.significance.adjusted));
 }
 
 std::vector<CodeFrame> frames_of_row(const MatchedRuns& runs, const RunChange& change) {

@@ -39,7 +39,8 @@ RankComparison::RankComparison(const CallTree& tree, const RunSummary& run, Rank
       processors_(tree, run, report.costs),
       period_s_(period_of(tree, run, report)),
       jobs_(jobs) {
-  report.line = statistics_of("line", values_of([](const RankCost& rank) { return rank.line_s; }));
+  report.line =
+      statistics_of(RankQuantity::Time, values_of([](const RankCost& rank) { return rank.line_s; }));
   // Of helpers that take less nobody need know.
   has_threads_ = std::ranges::any_of(
       ranks(), [](const RankCost& rank) { return rank.line_s < kMostOfRank * rank.seconds; });

@@ -26,7 +26,6 @@ enum class RankActivity : uint8_t {
   Start           // MPI_Init
 };
 constexpr size_t kRankActivities = 6;
-const char* activity_name(RankActivity activity);  // "compute", "communication", ...
 
 // A function of the program with its caller, and what it does: each cost of a rank is in one of them.
 struct RankPlace {

@@ -25,9 +25,9 @@ class Outliers {
         lines_(comparison.line_places()) {}
 
   void find() {
-    for (const RankQuantity& quantity : rank_quantities()) {
-      report_.statistics.push_back(statistics_of(quantity.name, comparison_.values_of(quantity.of)));
-      if (quantity.is_judged) find_outliers(quantity);
+    for (const ComparedQuantity& compared : compared_quantities()) {
+      report_.statistics.push_back(statistics_of(compared.quantity, comparison_.values_of(compared.of)));
+      if (compared.is_judged) find_outliers(compared);
     }
     std::ranges::stable_sort(report_.outliers, std::greater(), &RankOutlier::share);
   }
@@ -35,35 +35,37 @@ class Outliers {
  private:
   // Values of a quantity, by rank, and what a tenth of makes a difference.
   struct Judged {
-    const RankQuantity& quantity;
+    RankQuantity quantity;
+    bool is_sampled;
     bool is_of_line;
     double whole;
     RankValues values;
   };
 
-  double typical_time() const { return report_.find("time")->median; }
+  double typical_time() const { return report_.find(RankQuantity::Time)->median; }
 
   // First by that thread, then by all of a rank, which may compute more in others, or leave files and devices
   // to them.
-  void find_outliers(const RankQuantity& quantity) {
-    if (quantity.of_line)
-      find_outliers({quantity, comparison_.has_threads(), comparison_.typical_line(),
-                     comparison_.values_of(quantity.of_line)});
-    const bool is_of_all = std::string(quantity.name) == activity_name(RankActivity::Compute);
-    find_outliers({quantity, false, is_of_all ? typical_time() : comparison_.typical_line(),
-                   comparison_.values_of(quantity.of)});
+  void find_outliers(const ComparedQuantity& compared) {
+    if (compared.of_line)
+      find_outliers({compared.quantity, compared.is_sampled, comparison_.has_threads(),
+                     comparison_.typical_line(), comparison_.values_of(compared.of_line)});
+    const bool is_of_all = compared.quantity == RankQuantity::Compute;
+    find_outliers({compared.quantity, compared.is_sampled, false,
+                   is_of_all ? typical_time() : comparison_.typical_line(),
+                   comparison_.values_of(compared.of)});
   }
 
   void find_outliers(const Judged& judged) {
     const RankValues& values = judged.values;
-    const RankStatistics statistics = statistics_of(judged.quantity.name, values);
+    const RankStatistics statistics = statistics_of(judged.quantity, values);
     const double median = statistics.median;
     double least = std::max(kDeviations * kNormal * statistics.deviation, kLeastShare * judged.whole);
-    if (judged.quantity.is_sampled) least = std::max(least, kChance * comparison_.chance(median));
+    if (judged.is_sampled) least = std::max(least, kChance * comparison_.chance(median));
     std::vector<uint32_t> slow;
     for (uint32_t r = 0; r < values.size(); ++r)
       if (values[r] - median > least && values[r] > kNoticeableRatio * median &&
-          !is_known(judged.quantity.name, r))
+          !is_known(judged.quantity, r))
         slow.push_back(r);
     if (slow.empty()) return;
     std::vector<uint32_t> single;
@@ -85,7 +87,7 @@ class Outliers {
     add_outlier(judged, median, single, {});
   }
 
-  bool is_known(const std::string& quantity, uint32_t rank) const {
+  bool is_known(RankQuantity quantity, uint32_t rank) const {
     return std::ranges::any_of(report_.outliers, [&](const RankOutlier& outlier) {
       return outlier.quantity == quantity && std::ranges::binary_search(outlier.ranks, rank);
     });
@@ -99,7 +101,7 @@ class Outliers {
 
   void add_outlier(const Judged& judged, double median, const std::vector<uint32_t>& slow,
                    const std::string& node) {
-    RankOutlier outlier{.quantity = judged.quantity.name, .ranks = slow, .node = node, .median = median};
+    RankOutlier outlier{.quantity = judged.quantity, .ranks = slow, .node = node, .median = median};
     outlier.seconds = mean_of(judged.values, slow);
     outlier.is_of_line = judged.is_of_line;
     outlier.share = judged.whole > 0 ? outlier.excess() / judged.whole : 0;
@@ -108,7 +110,7 @@ class Outliers {
     const DenseRankPlaces& own = judged.is_of_line ? lines_ : places_;
     double most = 0;
     for (size_t i = 0; i < own.size(); ++i) {
-      if (activity_name(comparison_.activity(own, i)) != outlier.quantity) continue;
+      if (quantity_of(comparison_.activity(own, i)) != outlier.quantity) continue;
       const double more = mean_of(own.costs(i), slow) - lower_median(own.costs(i));
       if (more <= most) continue;
       most = more;
@@ -121,7 +123,7 @@ class Outliers {
       outlier.awaited_in = lines_.place(i);
       outlier.awaited_s = longer;
     }
-    if (outlier.quantity == "copies") {
+    if (outlier.quantity == RankQuantity::Copies) {
       const RankValues bytes = comparison_.values_of([](const RankCost& rank) { return rank.copied_bytes; });
       if (const double typical = lower_median(bytes); typical > 0)
         outlier.bytes_ratio = mean_of(bytes, slow) / typical;
@@ -132,7 +134,7 @@ class Outliers {
   // In the time of a clock, where processors are few; in CPU time a rank that computes longer is slow
   // whatever processors there are.
   bool only_lacks_processor(const RankOutlier& outlier) {
-    if (outlier.quantity != activity_name(RankActivity::Compute) || !comparison_.is_of_clock() ||
+    if (outlier.quantity != RankQuantity::Compute || !comparison_.is_of_clock() ||
         comparison_.computes_longer(outlier.ranks, outlier.share * comparison_.typical_line()))
       return false;
     return comparison_.lacked_processors({});

@@ -48,18 +48,13 @@ const Patterns& device_calls() {
 }
 
 bool has_own_line(const Database& database, const Function& function) {
-  if (function.file == kNone || function.line == 0 || is_system_module(database, function.module)) return false;
+  if (function.file == kNone || function.line == 0 || is_system_module(database, function.module))
+    return false;
   const std::string& file = database.files[function.file].path;
   return !file.starts_with("/usr/include/") && !file.starts_with("/usr/lib/");
 }
 
 }  // namespace
-
-const char* activity_name(RankActivity activity) {
-  constexpr const char* kNames[kRankActivities] = {"compute", "communication", "threads",
-                                                   "io",      "device",        "start"};
-  return kNames[static_cast<size_t>(activity)];
-}
 
 RankPlaces::RankPlaces(const Database& database) : database_(database), place_of_(database_.contexts.size()) {
   const std::vector<bool> starts = contexts_in(database_, start_calls()),

@@ -11,7 +11,25 @@ namespace {
 
 constexpr size_t kComparedPlaces = 96;
 
+constexpr Spelling<RankQuantity> kQuantities[] = {
+    {RankQuantity::Time, "time"},       {RankQuantity::Cpu, "cpu"},
+    {RankQuantity::Compute, "compute"}, {RankQuantity::Communication, "communication"},
+    {RankQuantity::Threads, "threads"}, {RankQuantity::Io, "io"},
+    {RankQuantity::Device, "device"},   {RankQuantity::Start, "start"},
+    {RankQuantity::Kernels, "kernels"}, {RankQuantity::Copies, "copies"},
+};
+
 }  // namespace
+
+template <>
+std::span<const Spelling<RankQuantity>> spellings() {
+  return kQuantities;
+}
+
+RankQuantity quantity_of(RankActivity activity) {
+  return static_cast<RankQuantity>(static_cast<uint8_t>(RankQuantity::Compute) +
+                                   static_cast<uint8_t>(activity));
+}
 
 double lower_median(RankValues values) {
   if (values.empty()) return 0;
@@ -20,9 +38,9 @@ double lower_median(RankValues values) {
   return *middle;
 }
 
-RankStatistics statistics_of(const std::string& name, const RankValues& values) {
+RankStatistics statistics_of(RankQuantity quantity, const RankValues& values) {
   RankStatistics statistics;
-  statistics.name = name;
+  statistics.quantity = quantity;
   const auto count = static_cast<double>(values.size());
   statistics.minimum = *std::ranges::min_element(values);
   statistics.maximum = *std::ranges::max_element(values);
@@ -38,24 +56,24 @@ RankStatistics statistics_of(const std::string& name, const RankValues& values) 
   return statistics;
 }
 
-const std::vector<RankQuantity>& rank_quantities() {
-  static const auto kActivity = [](RankActivity activity, bool is_judged) -> RankQuantity {
+const std::vector<ComparedQuantity>& compared_quantities() {
+  static const auto kActivity = [](RankActivity activity, bool is_judged) -> ComparedQuantity {
     const auto at = static_cast<size_t>(activity);
-    return {activity_name(activity), is_judged, true,
+    return {quantity_of(activity), is_judged, true,
             [at](const RankCost& rank) { return rank.by_activity[at]; },
             [at](const RankCost& rank) { return rank.line_by_activity[at]; }};
   };
-  static const std::vector<RankQuantity> kAll = {
-      {"time", false, true, [](const RankCost& rank) { return rank.seconds; }},
-      {"cpu", false, true, [](const RankCost& rank) { return rank.cpu_s; }},
+  static const std::vector<ComparedQuantity> kAll = {
+      {RankQuantity::Time, false, true, [](const RankCost& rank) { return rank.seconds; }},
+      {RankQuantity::Cpu, false, true, [](const RankCost& rank) { return rank.cpu_s; }},
       kActivity(RankActivity::Compute, true),
       kActivity(RankActivity::Communication, false),
       kActivity(RankActivity::Threads, false),
       kActivity(RankActivity::Io, true),
       kActivity(RankActivity::Device, true),
       kActivity(RankActivity::Start, false),
-      {"kernels", true, false, [](const RankCost& rank) { return rank.kernels_s; }},
-      {"copies", true, false, [](const RankCost& rank) { return rank.copies_s; }}};
+      {RankQuantity::Kernels, true, false, [](const RankCost& rank) { return rank.kernels_s; }},
+      {RankQuantity::Copies, true, false, [](const RankCost& rank) { return rank.copies_s; }}};
   return kAll;
 }
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "analysis/views/ranks/rank_report.h"
@@ -13,19 +12,19 @@ namespace prof {
 using RankValues = std::vector<double>;  // as RankCosts::ranks
 
 double lower_median(RankValues values);
-RankStatistics statistics_of(const std::string& name, const RankValues& values);
+RankStatistics statistics_of(RankQuantity quantity, const RankValues& values);
 
 using RankQuantityOf = std::function<double(const RankCost&)>;
 
-struct RankQuantity {
-  const char* name;  // as in RankStatistics
-  bool is_judged;    // else a rank that has more of it is no slower for that
+struct ComparedQuantity {
+  RankQuantity quantity;
+  bool is_judged;  // else a rank that has more of it is no slower for that
   bool is_sampled;
   RankQuantityOf of;
   RankQuantityOf of_line = {};  // of the thread that communicates; none of what is no thread's
 };
 
-const std::vector<RankQuantity>& rank_quantities();
+const std::vector<ComparedQuantity>& compared_quantities();
 
 // The dearest places of all ranks, and those that are dear in any of them, with the costs of each rank.
 class DenseRankPlaces {

@@ -8,8 +8,8 @@
 
 namespace prof {
 
-const RankStatistics* RankReport::find(const std::string& quantity) const {
-  const auto at = std::ranges::find(statistics, quantity, &RankStatistics::name);
+const RankStatistics* RankReport::find(RankQuantity quantity) const {
+  const auto at = std::ranges::find(statistics, quantity, &RankStatistics::quantity);
   return at == statistics.end() ? nullptr : &*at;
 }
 

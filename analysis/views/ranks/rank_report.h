@@ -2,18 +2,40 @@
 // Ranks compared: which of them are slow and for what, who waits for whom, and which behave alike
 // (docs/cluster.md; thesis 2.7.2: slow ranks).
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/run/spelling.h"
 #include "analysis/views/ranks/late_ranks.h"
 #include "analysis/views/ranks/rank_costs.h"
 
 namespace prof {
 
+// What ranks are compared by; the activities in the order of RankActivity.
+enum class RankQuantity : uint8_t {
+  Time,
+  Cpu,
+  Compute,
+  Communication,
+  Threads,
+  Io,
+  Device,
+  Start,
+  Kernels,
+  Copies
+};
+RankQuantity quantity_of(RankActivity activity);
+
+// "time", "compute": as JSON and CSV spell them (docs/json.md).
+template <>
+std::span<const Spelling<RankQuantity>> spellings();
+
 // One quantity over all ranks.
 struct RankStatistics {
-  std::string name;  // "time", an activity_name(), "cpu", "kernels" or "copies"
+  RankQuantity quantity = RankQuantity::Time;
   double minimum = 0, mean = 0, maximum = 0, stddev = 0;  // seconds; of the population
   double median = 0;                                      // of an even number the lower one
   double deviation = 0;                                   // the median of the distances from it, likewise
@@ -24,7 +46,7 @@ struct RankStatistics {
 // Ranks that take longer for something than nearly all others, by the median and by how much ranks differ
 // from it: more than chance makes of samples, and enough to matter.
 struct RankOutlier {
-  std::string quantity;            // as in RankStatistics
+  RankQuantity quantity = RankQuantity::Time;
   std::vector<uint32_t> ranks;     // indices into RankCosts::ranks, rising
   std::string node;                // not empty: all ranks of it
   double seconds = 0, median = 0;  // of the ranks, the mean; and of all
@@ -77,7 +99,8 @@ struct RankReport {
   // that nothing else explains is then blamed on nobody.
   std::optional<double> had_processor;
 
-  const RankStatistics* find(const std::string& quantity) const;
+  // Never nullptr if there are two ranks or more.
+  const RankStatistics* find(RankQuantity quantity) const;
 };
 constexpr size_t kMostClusters = 16;
 

@@ -331,8 +331,7 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
   const std::vector<Blamer::Group> causes = device.groups();
   for (const Blamer::Group& group : causes)
     result.device.push_back(device.describe(group, idle_s, work.device_s, run_s));
-  if (selection.every_profile)
-    result.unblamed_s = std::max(0.0, idle_s - device.total());
+  if (selection.every_profile) result.unblamed_s = std::max(0.0, idle_s - device.total());
   // What can be done while a device works is computing, rather than the calls that keep it at work.
   const double computed_s = std::min(work.cpu_s, device.computed(causes) * scale_to(idle_s, device.total()));
   const Blamer cpu(database, selection, {"CPU_IDLE_CAUSE"});

@@ -25,7 +25,7 @@ struct Blamed {
   double removed_s = 0;         // of the run, at most, if it were removed; 0 if its time is not known
   double share_of_run = 0;      // 0..1: the same, an upper bound of what removing it saves
   double share_by_overlap = 0;  // the same where it stays, and the other side works meanwhile
-  bool is_task = false;           // a kernel or a copy; the frames then begin with it, and go on with its launch
+  bool is_task = false;  // a kernel or a copy; the frames then begin with it, and go on with its launch
   std::vector<CodeFrame> frames;  // the call path, the innermost first
 };
 
@@ -47,9 +47,9 @@ struct Idleness {
   std::vector<RankedTask> tasks;  // by falling blame, then time
   // By falling value: tasks whose events kept those of other queues from starting, and these.
   std::vector<Blamed> event_causes, event_waits;
-  double unblamed_s = 0;          // devices were idle, and no thread was seen at anything
-  double team_waits_s = 0;        // threads waited in OpenMP or OpenBLAS meanwhile, summed; not in `device`
-  double rank_waits_s = 0;        // and in MPI for other ranks; the same
+  double unblamed_s = 0;    // devices were idle, and no thread was seen at anything
+  double team_waits_s = 0;  // threads waited in OpenMP or OpenBLAS meanwhile, summed; not in `device`
+  double rank_waits_s = 0;  // and in MPI for other ranks; the same
 };
 
 // `selection`: its threads count, whatever its metrics are. Empty where no device was used.

@@ -105,9 +105,9 @@ std::string percent(double share) {
 std::string balance_in_words(const RepairsRecord& repairs) {
   std::string text = fmt::format(
       "That is {} in a second of this time, of which commits and conversions took {}",
-      words_for_count(static_cast<uint64_t>(
-                          std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
-                      "commit"),
+      words_for_count(
+          static_cast<uint64_t>(std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
+          "commit"),
       percent(cost_of_isolation(repairs)));
   if (const double before = shared_before(repairs); before > 0)
     text += fmt::format("; sharing the pages had taken {} at most", percent(before));
