@@ -8,6 +8,7 @@
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
 #include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/open_waits_in_words.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/words/numbers.h"
 

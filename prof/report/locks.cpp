@@ -10,6 +10,7 @@
 #include "analysis/findings/order.h"
 #include "analysis/views/run/idle_threads.h"
 #include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/open_waits_in_words.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/views/tree/call_path_json.h"
 #include "analysis/views/tree/code_in_words.h"

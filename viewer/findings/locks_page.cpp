@@ -7,6 +7,7 @@
 #include "analysis/findings/locks.h"
 #include "analysis/views/run/idle_threads.h"
 #include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/open_waits_in_words.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/views/tree/code_in_words.h"
 #include "analysis/words/numbers.h"

@@ -9,17 +9,6 @@
 #include "analysis/words/numbers.h"
 
 namespace prof {
-namespace {
-
-std::string thread_in_words(int32_t id, const std::string& name) {
-  return name.empty() ? fmt::format("thread {}", id) : fmt::format("thread {} ({})", id, name);
-}
-
-std::string waited_lock(const OpenWaitRecord& wait) {
-  return wait.name.empty() ? fmt::format("the {} at {:#x}", name_of(wait.kind), wait.address) : wait.name;
-}
-
-}  // namespace
 
 std::optional<std::string> why_no_locks(const RunSummary& run) {
   if (run.followed_locks) return std::nullopt;
@@ -88,15 +77,6 @@ std::string waiting_in_words(const RunSummary& run) {
   const LockWaiting all = lock_waiting(run);
   return fmt::format("Threads waited {} for locks, {} of the time in which they worked or waited for locks.",
                      words_for_duration(all.seconds), words_for_percent(all.share));
-}
-
-std::string open_wait_in_words(const CallTree& tree, const OpenWaitRecord& wait) {
-  std::string text = fmt::format("{} waited for {} in {}", thread_in_words(wait.thread, wait.thread_name),
-                                 waited_lock(wait), code_in_words(user_of_lock(tree, wait.context)));
-  if (wait.holder <= 0) return text;
-  if (wait.holder == wait.thread) return text + ", which it had itself";
-  return text + fmt::format(", which {} had", thread_in_words(wait.holder, wait.holder_name)) +
-         (wait.is_confirmed ? "" : " when the wait began");
 }
 
 }  // namespace prof

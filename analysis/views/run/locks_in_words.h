@@ -43,7 +43,4 @@ double unblamed_s(const LockRecord& record);
 // "Threads waited 1.2 s for locks, 30 % of the time in which they worked or waited for locks."
 std::string waiting_in_words(const RunSummary& run);
 
-// "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 had"
-std::string open_wait_in_words(const CallTree& tree, const OpenWaitRecord& wait);
-
 }  // namespace prof

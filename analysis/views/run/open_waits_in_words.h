@@ -1,0 +1,14 @@
+#pragma once
+// Waits for locks that had not ended when the process did, in words.
+
+#include <string>
+
+#include "analysis/run/lock_record.h"
+#include "analysis/views/tree/call_tree.h"
+
+namespace prof {
+
+// "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 had"
+std::string open_wait_in_words(const CallTree& tree, const OpenWaitRecord& wait);
+
+}  // namespace prof
