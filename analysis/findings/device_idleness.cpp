@@ -15,7 +15,7 @@ namespace {
 constexpr double kIdlenessWorthNaming = 0.10;                   // of the idleness
 constexpr double kMediumIdleness = 0.05, kHighIdleness = 0.20;  // of the run
 constexpr double kWorthRemoving = 0.02;                         // of the run
-constexpr double kWorthTelling = 0.9;  // of a bound: a lower one that is as good as it is not told
+constexpr double kWorthTelling = 0.9;  // of a bound: a lower one that is nearly as high is left out
 constexpr double kMostWaits = 0.5;     // of the waits for a kernel
 constexpr size_t kFindingsOfAKind = 3;
 

@@ -19,7 +19,7 @@ constexpr double kWorthNaming = 0.10;  // a smaller hot spot is not what makes a
 constexpr double kMostOfIt = 0.5;
 constexpr double kNearlyAll = 0.90;   // a subtree of more is the program itself
 constexpr size_t kLinesNamed = 3;     // a fourth line of 10 % is in the table above the findings
-constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's dearest one
+constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's most expensive one
 constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding's context has the full name
 
 // The share is that of the function's cost which is at the place, as 0..1.
@@ -36,7 +36,7 @@ std::string function_at(const CallTree& tree, uint32_t frame, const Place& place
 // "void std::__introsort_loop<int*>(...)": a reserved name in the C++ library, which no program calls itself.
 // Not so the inline namespaces of its versions, std::__cxx11 and std::__1.
 bool is_library_internal(std::string_view name) {
-  size_t start = 0;  // behind the type that function templates return
+  size_t start = 0;  // after the type that function templates return
   int depth = 0;
   for (size_t i = 0; i < name.size() && (name[i] != '(' || depth > 0); ++i) {
     if (name[i] == '<') ++depth;
@@ -54,7 +54,7 @@ enum class Naming : uint8_t {
   None       // no name, or start code's
 };
 
-// Not the program's: the measurement's findings tell what the runtime took.
+// Not the program's: the measurement's findings say what the runtime took.
 bool is_of_runtime(const CallTree& tree, uint32_t frame) {
   const uint32_t module = tree.frames[frame].module;
   return module < tree.database->modules.size() && is_own_runtime(tree.database->modules[module].path);
@@ -69,7 +69,7 @@ Naming naming(const CallTree& tree, const PathStep& step) {
 }
 
 // The nearest other function of the program that has a name, before those of the C++ library's own; nullptr
-// where none is known.
+// if none is known.
 const PathStep* caller_to_name(const CallTree& tree, const HotFunction& hot) {
   const PathStep* internal = nullptr;
   for (const PathStep& caller : hot.callers) {
@@ -186,7 +186,7 @@ class HotSpots {
     findings_.push_back(std::move(finding));
   }
 
-  // True where the path leads on to a function that spends most of the step's cost itself.
+  // True if the path leads on to a function that spends most of the step's cost itself.
   static bool mostly_in(const HotFunction* hot, const PathStep& step, const std::vector<PathStep>& path) {
     if (!hot || hot->cost.exclusive < step.inclusive * kMostOfIt) return false;
     return std::any_of(&step, path.data() + path.size(),

@@ -206,7 +206,7 @@ class MeasurementFinder {
     return result;
   }
 
-  // What helps where code of this module has no lines; empty where nothing does.
+  // What helps if code of this module has no lines; empty if nothing does.
   std::string advice_for_lines(const WithoutLines& without, size_t module) const {
     const std::string& path = tree_.database->modules[module].path;
     const bool is_unnamed = without.unnamed[module] > without.of_module[module] / 2;
@@ -218,7 +218,7 @@ class MeasurementFinder {
     return "build it with -g or install its debug symbols to see lines";
   }
 
-  // True where most of the cost is an interpreter's: its own lines are of no use to who wrote the script.
+  // True if most of the cost is an interpreter's: its own lines are of no use to who wrote the script.
   bool interpreter() {
     const InterpreterShare most = interpreter_share(tree_, kWithoutLines);
     if (most.name.empty()) return false;

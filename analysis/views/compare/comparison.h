@@ -40,7 +40,7 @@ struct Change {
   double after = 0;
 
   double difference() const { return after - before; }
-  // True where they differ by no more than rounding makes them.
+  // True if they differ by no more than rounding makes them.
   bool is_same() const;
   // -1..1: of the larger one; 1 for what is new, -1 for what is gone.
   double share() const;

@@ -11,7 +11,7 @@ namespace prof {
 std::string words_for_difference(const Metric& metric, const Change& change);
 
 // "x 1.50" and "x 0.02" of what was before; "new" and "gone" of rows that one run does not have; "from 0",
-// "to 0", and empty where there was and is nothing.
+// "to 0", and empty if there was and is nothing.
 std::string words_for_ratio(const Change& change, Presence presence);
 
 // "6.00 s instead of 4.00 s, 2.00 s more (x 1.50)"; "the same, 4.00 s".
@@ -27,7 +27,7 @@ std::string total_in_words(const CallTree& tree, size_t metric);
 // run does not have "2.00 s, new" or "gone: was 4.00 s".
 std::string change_in_words(const CallTree& tree, const FunctionChange& change, size_t metric);
 
-// "the costs after are multiplied by 0.83, for equal totals"; empty where they are not.
+// "the costs after are multiplied by 0.83, for equal totals"; empty if they are not.
 std::string scale_in_words(const CallTree& tree, size_t metric);
 
 }  // namespace prof

@@ -30,7 +30,7 @@ Database without_values(const Database& database) {
 double samples_of(const Database& database, const RunSummary& run, const Metric& metric) {
   if (const auto own = run.by_metric.find(metric.name); own != run.by_metric.end() && own->second.samples)
     return static_cast<double>(*own->second.samples);
-  // The samples of all metrics are those of one where there is no other.
+  // The samples of all metrics are those of one if there is no other.
   return database.metrics.size() == 1 ? static_cast<double>(run.sampling.samples.value_or(0)) : 0;
 }
 

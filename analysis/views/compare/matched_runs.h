@@ -44,7 +44,7 @@ class RunMatcher {
   explicit RunMatcher(std::string metric) : metric_(std::move(metric)) {}
 
   // `path` is where the database is, or the directory that it is in, for its sources. Throws SelectionError
-  // where the run does not have the metric.
+  // if the run does not have the metric.
   void add(const Database& database, const std::string& name, const std::filesystem::path& path,
            bool is_after);
 

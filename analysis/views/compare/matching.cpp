@@ -162,7 +162,7 @@ class ContextIndex {
     slots_.assign(slots, kNone);
   }
 
-  // Does nothing where there is such a one.
+  // Does nothing if there is such a one.
   void add(uint32_t id) {
     uint32_t& slot = slot_of(contexts_[id]);
     if (slot == kNone) slot = id;

@@ -34,7 +34,7 @@ using MatchProgress = std::function<bool(double share)>;
 // order of their lines. Copies that the compiler made of a function ("f.constprop.0", "f [clone .cold]")
 // match the function where the other side has no such copy, and so do functions that differ in what they take
 // alone. Files match by path, else by a base name that
-// only one file has. Metrics match by name and unit. nullptr where it was given up; then nothing is kept.
+// only one file has. Metrics match by name and unit. nullptr if it was given up; then nothing is kept.
 std::unique_ptr<const MatchedDatabases> match_databases(const Database& first, const Database& second,
                                                         const MatchProgress& progress = {});
 

@@ -40,7 +40,7 @@ class Alignment {
   // Indices of the lines after; all lines have one where there are any.
   std::vector<uint32_t> with_neighbours() const {
     std::vector<uint32_t> lines = match_;
-    uint32_t next = 0;  // behind the last line that is taken
+    uint32_t next = 0;  // after the last line that is taken
     for (uint32_t i = 0; i < lines.size();) {
       if (match_[i] != kUnmatched) {
         next = match_[i++] + 1;
@@ -105,7 +105,7 @@ class Alignment {
   }
 
   // Of long texts: what lies between lines that both have once, as far as these are in one order (Bram
-  // Cohen's patience diff). Nothing where there are no such lines.
+  // Cohen's patience diff). Nothing if there are no such lines.
   std::vector<std::pair<Range, Range>> between_anchors(Range a, Range b) {
     std::map<uint32_t, uint32_t> unique;
     for (const auto& [line, count] : counts_in(a, b))

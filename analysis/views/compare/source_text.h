@@ -13,7 +13,7 @@ struct SourceText {
   // `database` is the database, or the measurement directory that it is in.
   SourceText(const std::filesystem::path& database, const SourceFile& file);
 
-  // Whole; empty where it cannot be read or its path is not absolute.
+  // Whole; empty if it cannot be read or its path is not absolute.
   std::string copy_or_file() const;
   // Of the copy alone.
   std::string copy() const;

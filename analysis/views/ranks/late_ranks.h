@@ -1,7 +1,7 @@
 #pragma once
 // Who is late, instant by instant: while ranks wait, what the others are doing is to blame (as a device's
 // idleness is blamed on what the processor does meanwhile, thesis chapter 2). Sums over a run do not see
-// ranks that are late by turns; traces do.
+// ranks that are late alternately; traces do.
 //
 // Of each rank one thread counts, that which communicates most. A rank waits while this thread is in
 // communication, for kLeastWait sampling periods or more: of shorter waits samples do not say when they began
@@ -30,7 +30,7 @@ struct LateRanks {
     uint32_t place = 0;  // into RankCosts::places
     double seconds = 0;
   };
-  std::vector<Blame> places;    // of blamed_s, the dearest first
+  std::vector<Blame> places;    // of blamed_s, the most expensive first
   std::vector<double> by_rank;  // of blamed_s, as RankCosts::ranks
 };
 
@@ -38,9 +38,9 @@ struct LateRanks {
 // RankCosts::ranks; 0 without a trace.
 std::vector<double> traced_seconds(const CallTree& tree, const RankCosts& costs, double period_s, int jobs);
 
-// Nothing where no rank has a trace, or traces follow CPU time that ranks did not have: where ranks wait for
+// Nothing if no rank has a trace, or traces follow CPU time that ranks did not have: where ranks wait for
 // processors nobody can tell who waits for whom. `period_s`: of the samples. Reads the traces of the ranks
-// three times, several at once; the result does not depend on how many. Throws DatabaseError where a trace
+// three times, several at once; the result does not depend on how many. Throws DatabaseError if a trace
 // cannot be read.
 std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs, double period_s, int jobs);
 

@@ -12,7 +12,7 @@
 
 namespace prof {
 
-// What is worth to be told is so much of a rank's time, and so many standard deviations of what samples leave
+// Worth a finding is so much of a rank's time, and so many standard deviations of what samples leave
 // to chance.
 constexpr double kLeastShare = 0.10;
 constexpr double kChance = 5;

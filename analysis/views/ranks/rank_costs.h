@@ -1,7 +1,7 @@
 #pragma once
 // What each rank of a parallel program spent, in which places and doing what. Values are taken profile by
 // profile, and of each rank only its largest costs are kept: so a job of ten thousand ranks fits into memory,
-// also where the values are computed as they are asked for (ProfileValues).
+// also where the values are computed as they are needed (ProfileValues).
 
 #include <array>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct RankPlace {
   uint32_t function = kNone;  // into Database::functions: the program's
   uint32_t caller = kNone;    // likewise: the program's that called it; kNone: none did
   uint32_t call = kNone;      // likewise: the function of MPI, the C library, ... that it calls
-  uint32_t context = kNone;   // the dearest one of all contexts in it
+  uint32_t context = kNone;   // the most expensive one of all contexts in it
 };
 
 struct RankCost {
@@ -42,12 +42,12 @@ struct RankCost {
   uint32_t threads = 0;
   double seconds = 0;                                     // of the metric, over all threads
   std::array<double, kRankActivities> by_activity{};      // its parts
-  double cpu_s = 0;                                       // CPUTIME; 0 where that was not measured
+  double cpu_s = 0;                                       // CPUTIME; 0 if that was not measured
   double kernels_s = 0, copies_s = 0, device_idle_s = 0;  // of the devices it used
   bool uses_devices = false;
-  double copied_bytes = 0;                                  // to and from them; 0 where that was not measured
+  double copied_bytes = 0;                                  // to and from them; 0 if that was not measured
   using Places = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::places; by number
-  Places places;                                            // the dearest kLargest of all threads together
+  Places places;  // the most expensive kLargest of all threads together
   // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
   // while it computed.
   uint32_t line = kNone;
@@ -56,7 +56,7 @@ struct RankCost {
   double line_compute_cpu_s = 0;
   // What it spent in code that waits for nothing but a processor: of the same metric, and of CPUTIME.
   double line_ready_s = 0, line_ready_cpu_s = 0;
-  Places line_places;  // as places; empty where the rank has one thread
+  Places line_places;  // as places; empty if the rank has one thread
 
   const Places& places_of_line() const { return threads > 1 ? line_places : places; }
 };

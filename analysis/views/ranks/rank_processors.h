@@ -1,6 +1,6 @@
 #pragma once
 // Whether ranks had processors. Where more threads are ready to run than there are processors, ranks wait for
-// these, and MPI's functions, which poll, tell nothing of who waits for whom.
+// these, and MPI's functions, which poll, say nothing about who waits for whom.
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ constexpr double kHadProcessor = 0.8;  // of the time; of less a report says so 
 // they compute in their own code, which cannot sleep, where CPUTIME was measured beside it. Of CPUTIME: by
 // the times in traces, else for the `waiting` ranks (indices into RankCosts::ranks) alone by how long the
 // program took, unless devices were used: one that polls in a call has a processor all the time. Nothing
-// where none of it is known. `period_s`: of the samples. Throws DatabaseError where a trace cannot be read.
+// if none of it is known. `period_s`: of the samples. Throws DatabaseError if a trace cannot be read.
 class ProcessorShare {
  public:
   // All of it must outlive this.
@@ -26,7 +26,7 @@ class ProcessorShare {
   // Reads the traces once.
   std::optional<double> of(const std::vector<uint32_t>& waiting, double period_s, int jobs);
 
-  // By traces of CPUTIME: for how many seconds these ranks had no processor, the mean; 0 where none tell.
+  // By traces of CPUTIME: for how many seconds these ranks had no processor, the mean; 0 if none tell.
   double lack_of(const std::vector<uint32_t>& ranks, double period_s, int jobs);
 
  private:

@@ -26,7 +26,8 @@ struct ComparedQuantity {
 
 const std::vector<ComparedQuantity>& compared_quantities();
 
-// The dearest places of all ranks, and those that are dear in any of them, with the costs of each rank.
+// The most expensive places of all ranks, and those that are expensive in any of them, with the costs of each
+// rank.
 class DenseRankPlaces {
  public:
   // Of all threads of a rank, or of the one that communicates.

@@ -78,7 +78,7 @@ struct RankImbalance {
 struct RankCluster {
   std::vector<uint32_t> ranks;   // indices into RankCosts::ranks, rising; the first one is the pattern
   double seconds = 0;            // the mean
-  std::vector<uint32_t> places;  // the dearest three
+  std::vector<uint32_t> places;  // the most expensive three
   std::vector<double> shares;    // of these, 0..1
 };
 
@@ -91,7 +91,7 @@ struct RankReport {
   std::vector<RankCluster> clusters;  // by falling size; at most kMostClusters, the last one of all others
   std::vector<uint32_t> cluster_of;   // per rank
   // Who was late, by the traces, where ranks wait for longer than the above explains; and how much a rank
-  // waits for ranks that are late by turns, which is a finding.
+  // waits for ranks that are late alternately, which is a finding.
   std::optional<LateRanks> late;
   double late_by_turns_s = 0;      // the mean over all ranks; 0: that is none
   bool would_need_traces = false;  // to tell who is late
@@ -104,7 +104,7 @@ struct RankReport {
 };
 constexpr size_t kMostClusters = 16;
 
-// Why a run cannot be compared by ranks, as one line; nothing where it can.
+// Why a run cannot be compared by ranks, as one line; nothing if it can.
 std::optional<std::string> why_no_ranks(const CallTree& tree);
 
 RankReport rank_report(const CallTree& tree, const RunSummary& run, RankOptions options = {});

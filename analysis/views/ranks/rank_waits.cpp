@@ -1,4 +1,4 @@
-// Who waits for whom: imbalances by sums over the run, and ranks that are late by turns by the traces.
+// Who waits for whom: imbalances by sums over the run, and ranks that are late alternately by the traces.
 
 #include <algorithm>
 #include <functional>

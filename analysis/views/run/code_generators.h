@@ -13,7 +13,7 @@ struct CodeGenerator {
   std::string_view stacks;  // the advice for stacks that end in its code
 };
 
-// The one that the database has samples of; general advice where none is known.
+// The one that the database has samples of; general advice if none is known.
 const CodeGenerator& code_generator(const Database& database);
 
 }  // namespace prof

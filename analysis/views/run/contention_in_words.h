@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// Why nothing is known of contention, with the remedy, as one line; nullopt where it was looked for.
+// Why nothing is known of contention, with the remedy, as one line; nullopt if it was looked for.
 std::optional<std::string> why_no_contention(const RunSummary& run);
 
 // By what contention was looked for: "Intel PEBS", "decoded instructions and breakpoints".

@@ -1,5 +1,5 @@
 #pragma once
-// What is known of the functions of device APIs: how to tell them, and what helps where one keeps a device
+// What is known of the functions of device APIs: how to recognise them, and what helps if one keeps a device
 // idle.
 
 #include <string_view>

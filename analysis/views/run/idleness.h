@@ -14,11 +14,11 @@ namespace prof {
 // One place that is to blame, or that waits.
 struct Blamed {
   std::string what;          // the device's API function, the function that computes, or the kernel
-  std::string caller;        // the function that calls it or launches it; empty where not known
+  std::string caller;        // the function that calls it or launches it; empty if not known
   std::string caller_place;  // "step.cpp:31": the line of that call; may be empty
   std::string place;         // the same, of computing the line of the computation itself; may be empty
   std::string outer_caller;  // of a kernel the function that calls the launching one, unless that is main
-  std::string outer_place;   // and the line of that call; never empty where outer_caller is not
+  std::string outer_place;   // and the line of that call; never empty if outer_caller is not
   bool is_call = false;
   double value_s = 0;           // as measured, summed over threads
   double share = 0;             // 0..1 of all of its kind
@@ -52,7 +52,7 @@ struct Idleness {
   double rank_waits_s = 0;  // and in MPI for other ranks; the same
 };
 
-// `selection`: its threads count, whatever its metrics are. Empty where no device was used.
+// `selection`: its threads count, whatever its metrics are. Empty if no device was used.
 Idleness idleness(const Database& database, const Selection& selection, const RunSummary& run);
 
 // What a device queue did in all.

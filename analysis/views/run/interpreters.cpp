@@ -21,7 +21,7 @@ bool is_python(std::string_view module) {
   return module.starts_with(kPython) || module.starts_with(kPythonLibrary);
 }
 
-// Of "python3.11" or "libpython3.11.so.1.0"; 0 where it is not in the name.
+// Of "python3.11" or "libpython3.11.so.1.0"; 0 if it is not in the name.
 int minor_version(std::string_view module) {
   const size_t dot = module.find("3.");
   int version = 0;

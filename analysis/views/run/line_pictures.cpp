@@ -8,7 +8,7 @@ namespace prof {
 
 std::vector<LinePicture> line_pictures(const ContendedRecord& record) {
   constexpr size_t kLine = 64;
-  // Several objects may lie on one line, whose address then tells it; where it is not known, by the offset.
+  // Several objects may lie on one line, whose address then identifies it; if it is not known, by the offset.
   struct Line {
     int64_t offset = INT64_MAX;  // from the first object's begin
     uint64_t first_object = 0;

@@ -11,10 +11,10 @@
 
 namespace prof {
 
-// Why nothing is known of locks, with the remedy, as one line; nullopt where they were followed.
+// Why nothing is known of locks, with the remedy, as one line; nullopt if they were followed.
 std::optional<std::string> why_no_locks(const RunSummary& run);
 
-// What is not among the locks although they were followed, as one line; nullopt where nothing is known to be
+// What is not among the locks although they were followed, as one line; nullopt if nothing is known to be
 // missing.
 std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run);
 
@@ -36,7 +36,7 @@ std::string lock_in_words(const CallTree& tree, const LockRecord& record);
 // "queue_lock (mutex, queue.cpp:12): waited for 1.2 s in 40 waits, the longest 80 ms"
 std::string waits_in_words(const CallTree& tree, const LockRecord& record);
 
-// The part of waited_s for which it is not known who held the lock, though the wait ended; 0 where that is
+// The part of waited_s for which it is not known who held the lock, though the wait ended; 0 if that is
 // less than a hundredth.
 double unblamed_s(const LockRecord& record);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What was laid out anew while a program ran, as reports tell it.
+// What was re-laid out while a program ran, as reports say it.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// In one line: "1 site since 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty where
+// In one line: "1 site since 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty if
 // nothing was to be repaired.
 std::string repairs_in_short(const RepairsRecord& repairs);
 

@@ -62,7 +62,7 @@ std::string selected_in_words(const CallTree& tree) {
 std::string sampled_in_words(const CallTree& tree, const RunSummary& run) {
   const Sampling sampling = shown_sampling(tree, run);
   std::string text;
-  // The runtime samples more often than asked for when there is a second thread, and while it looks for
+  // The runtime samples more often than requested when there is a second thread, and while it looks for
   // contention (hpcrun/sample/search_clock.h).
   constexpr double kClearlyMore = 1.1;
   if (sampling.delivered_hz && sampling.requested_hz &&

@@ -10,13 +10,13 @@
 
 namespace prof {
 
-// ", killed by SIGSEGV", ", exit status 0": goes behind the command.
+// ", killed by SIGSEGV", ", exit status 0": follows the command.
 std::string ending_in_words(const RunSummary& run);
 
 // "4.02 s, 8 s of CPU time, 1 process, 2 threads on build1"
 std::string ran_in_words(const RunSummary& run);
 
-// What the selection leaves out: "CPUTIME, 1 of 2 threads: 0 sum"; empty where it has everything.
+// What the selection leaves out: "CPUTIME, 1 of 2 threads: 0 sum"; empty if it has everything.
 std::string selected_in_words(const CallTree& tree);
 
 // "640 of 1000 samples/s, 5120 samples, by perf cpu-clock": of the first metric that is shown.

@@ -23,7 +23,7 @@ RunSummary run_summary(const Database& database);
 // they have a share of the metric's samples like that of its cost.
 Sampling shown_sampling(const CallTree& tree, const RunSummary& run);
 
-// A reason of a drop or an incomplete stack in plain words, and what to do about it (empty where nothing
+// A reason of a drop or an incomplete stack in plain words, and what to do about it (empty if nothing
 // helps). Spelling of the reason does not matter ("NoUnwindInfo", "no unwind info"); unknown ones are
 // returned as they are. Empty words: the way a complete stack ends.
 struct ReasonWords {

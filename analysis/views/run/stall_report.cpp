@@ -19,7 +19,7 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-// How far the traces can tell.
+// What the traces cannot show.
 std::vector<std::string> notes_on(const StallReport& report, const RunSummary& run) {
   const StallAnalysis& found = report.analysis;
   std::vector<std::string> notes;

@@ -1,5 +1,5 @@
 #pragma once
-// The stalls of a run as reports show them: what was found in the traces, and how far these can tell.
+// The stalls of a run as reports show them: what was found in the traces, and what these cannot show.
 
 #include <optional>
 #include <string>
@@ -14,7 +14,7 @@ namespace prof {
 constexpr char kStallMetric[] = "STALL";  // s, lost by the whole run
 
 // What is missing in the traces of the selected threads to find stalls, with the remedy, as one line; nullopt
-// where nothing is.
+// if nothing is.
 std::optional<std::string> why_no_stalls(const CallTree& tree);
 
 struct StallReport {
@@ -25,7 +25,7 @@ struct StallReport {
   double share_of_run(uint64_t ns) const;  // 0..1
 };
 
-// Of the selected threads. Only where why_no_stalls() has no reason. Throws DatabaseError where a trace
+// Of the selected threads. Only if why_no_stalls() has no reason. Throws DatabaseError if a trace
 // cannot be read.
 StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptions options);
 

@@ -39,8 +39,8 @@ struct CallNode {
   bool inlined = false;
 };
 
-// How the metrics of a tree of two runs go together (analysis/views/compare/comparison.h): of each, the first `count`
-// metrics are those of the first run, and the next ones the same metrics of the second.
+// How the metrics of a tree of two runs go together (analysis/views/compare/comparison.h): of each, the first
+// `count` metrics are those of the first run, and the next ones the same metrics of the second.
 struct Compared {
   size_t count = 0;
   bool is_second_before = false;          // else the first run is that before, the second that after
@@ -77,7 +77,7 @@ struct CallTree {
     return costs.of(m, [&] { return node_costs(m); });
   }
   const Cost& cost(uint32_t node, size_t m) const { return costs_of(m)[node]; }
-  // 0..1, and 0 where nothing was measured.
+  // 0..1, and 0 if nothing was measured.
   double share(double value, size_t m) const { return totals[m] > 0 ? value / totals[m] : 0; }
 
   // One column of `costs`, computed anew.
@@ -97,7 +97,7 @@ CallTree build_call_tree(const Database& database, const Selection& selection, C
 // spent in each of them, [m][node], which the inclusive costs are summed up from.
 void finish_folded(CallTree& tree, CostColumns exclusive);
 
-// True where a context is a frame of its own, false where it is inside that of its parent.
+// True if a context is a frame of its own, false if it is inside that of its parent.
 bool starts_frame(const Context& context);
 
 std::string frame_name(const Database& database, const Frame& frame);

@@ -24,11 +24,11 @@ CallerChain chain_without_callers(const FrameInstances& instances, uint32_t fram
 // The chain with each of its callers, by their frames. Entry points are no callers.
 std::vector<CallerChain> with_callers(const CallTree& tree, const CallerChain& chain);
 
-// True where all callers at its end were inlined.
+// True if all callers at its end were inlined.
 bool is_inlined(const CallTree& tree, const CallerChain& chain);
 
 // The line at which the callers at the chain's end call most, by the exclusive cost of the functions at its
-// root; where none is known, the place where the caller is defined. `site` knows the line from which a node
+// root; if none is known, the place where the caller is defined. `site` knows the line from which a node
 // is called. Not for chains without callers.
 Place heaviest_site(const CallTree& tree, const CallerChain& chain, size_t metric,
                     const std::function<Place(uint32_t node)>& site);

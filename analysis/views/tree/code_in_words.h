@@ -18,7 +18,7 @@ bool is_of_system(const CodeFrame& frame);
 // The call path from the first function on that is not; the whole path where all are.
 std::vector<CodeFrame> program_part(std::vector<CodeFrame> frames);
 
-// "count (main.cpp:12)", without its parameters; "unknown code" where nothing is known.
+// "count (main.cpp:12)", without its parameters; "unknown code" if nothing is known.
 std::string code_in_words(const std::vector<CodeFrame>& frames);
 
 // The same without the place.

@@ -1,5 +1,5 @@
 #pragma once
-// Costs by metric, each column computed when it is first asked for, by whichever thread that is: of many
+// Costs by metric, each column computed when it is first used, by whichever thread that is: of many
 // metrics few are looked at. Copies share their columns, so they are for what stays as it is.
 
 #include <atomic>

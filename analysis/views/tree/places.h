@@ -19,7 +19,7 @@ struct Place {
 
 struct HeaviestLine {
   Place place;
-  Cost cost;  // there, of the first metric; zero where the place is a definition
+  Cost cost;  // there, of the first metric; zero if the place is a definition
 };
 
 enum class LineWeight : uint8_t {
@@ -62,7 +62,7 @@ HeaviestLine heaviest_line(const CallTree& tree, const NodeContexts& contexts,
 // call_sites() of one node, by any metric.
 Place call_site(const CallTree& tree, const NodeContexts& contexts, uint32_t node, size_t metric);
 
-// The line that a context is; not known where it is something else.
+// The line that a context is; not known if it is something else.
 Place place_of(const Context& context);
 
 // Where the function of a frame is defined; not known without a line.

@@ -30,7 +30,7 @@ struct Selection {
 };
 
 // Metrics by name (case does not matter); none given: all that are not zero everywhere, or all if all are.
-// Threads by index in their process ("0"), by "rank.thread" ("process.thread" where there is no rank), or by
+// Threads by index in their process ("0"), by "rank.thread" ("process.thread" if there is no rank), or by
 // name; each may be a shell pattern. None given: all. Throws SelectionError.
 Selection select(const Database& database, const std::vector<std::string>& metrics,
                  const std::vector<std::string>& threads);

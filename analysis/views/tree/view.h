@@ -28,7 +28,7 @@ struct Row {
 struct View {
   std::vector<Row> rows;
   std::vector<Cost> costs;            // [row * metrics + m]
-  std::vector<ThreadSpread> threads;  // like costs; empty unless asked for
+  std::vector<ThreadSpread> threads;  // like costs; empty unless requested
 };
 
 // Who calls whom from the entry points on, by inclusive cost of the first metric. Places are the heaviest
