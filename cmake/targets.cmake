@@ -70,7 +70,7 @@ prof_take_guest_headers(hpcrun_sample_path hpcrun_runtime)
 # differ also where they are of one file alone. The guest's sources are compiled one by one, wherever they are, and tests of what changes
 # the running program.
 function(prof_compile_together target)
-  if(NOT PROF_UNITY_BUILD OR CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/(hpcrun|tests/memory|tests/repair)")
+  if(NOT PROF_UNITY_BUILD OR CMAKE_CURRENT_SOURCE_DIR MATCHES "^${CMAKE_SOURCE_DIR}/(hpcrun|tests/heap|tests/contention|tests/repair)")
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)

@@ -1,7 +1,7 @@
 #pragma once
 // Computes what contention costs a thread: compares its speed at a line while all other threads are held with
-// its speed otherwise (hpcrun/memory/pace.h, hold.h). Speed is measured by loop counters: values that changed
-// between samples, and that grow evenly while the thread is alone.
+// its speed otherwise (hpcrun/contention/loop_progress.h, peer_freeze.h). Speed is measured by loop counters:
+// values that changed between samples, and that grow evenly while the thread is alone.
 
 #include <cstdint>
 #include <map>

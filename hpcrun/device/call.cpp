@@ -34,7 +34,7 @@ ValueCell* cell(ThreadState& thread, NodeId node, DeviceMetric metric) noexcept 
 DeviceThread* state_of_caller(uint64_t now) noexcept {
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return nullptr;
-  if (thread->device) return thread->device;
+  if (DeviceThread* const known = device_slot.of(*thread)) return known;
   const ThreadBusy busy(*thread);
   return device_thread(*thread, now);
 }
@@ -202,7 +202,7 @@ void DeviceCall::close() noexcept {
   if (!thread_ || !is_sampling_this_copy()) return;
   // Measuring may have ended for the thread meanwhile, and started again.
   ThreadState* const thread = this_thread();
-  if (!thread || thread->device != thread_) return;
+  if (!thread || device_slot.of(*thread) != thread_) return;
   end();
   DeviceThread& device = of(std::exchange(thread_, nullptr));
   finish_call(device, kind_);

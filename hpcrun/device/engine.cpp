@@ -66,7 +66,7 @@ NodeId launch_node(Line& line, ThreadState* thread, const ucontext_t& here, cons
 // the launch, if it is known.
 Task* submit_at_once(ThreadState& thread, const ucontext_t& here, QueueIndex queue, TaskKind kind,
                      const char* name, uint64_t bytes, NodeId& node) noexcept {
-  DeviceThread* const device = thread.device;
+  DeviceThread* const device = device_slot.of(thread);
   if (!device || !device->contexts || device->submitting) return nullptr;
   const Submitting submitting(*device);
   const Line& line = *engine.queues[queue];
@@ -89,7 +89,7 @@ void tell_others(DeviceIndex device) noexcept {
 }
 
 void refill(const ThreadState& thread) noexcept {
-  DeviceThread* const device = thread.device;
+  DeviceThread* const device = device_slot.of(thread);
   if (device && !device->submitting && !device->waiter.reserve.first)
     engine.schedule.fill(device->waiter.reserve);
 }
@@ -116,7 +116,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
     const ThreadBusy busy(*thread);
     device_thread(*thread, now);
   }
-  process_state.observer.store(observe_sample, std::memory_order_release);
+  switch_on(device_slot);
   return index;
 }
 

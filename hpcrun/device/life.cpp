@@ -75,7 +75,7 @@ void finish_devices() noexcept {
   const EngineLock lock;
   if (engine.ended) return;
   engine.ended = true;
-  process_state.observer.store(nullptr, std::memory_order_release);
+  switch_off(device_slot);
   const uint64_t now = monotonic_ns();
   admit_threads();
   note_pauses(now);
@@ -91,8 +91,10 @@ void finish_devices() noexcept {
   }
 }
 
+namespace {
+
 void end_device_thread(ThreadState& thread) noexcept {
-  DeviceThread* const device = thread.device;
+  DeviceThread* const device = device_slot.of(thread);
   if (!device) return;
   withdraw_waits(*device);
   const EngineLock lock;
@@ -100,8 +102,10 @@ void end_device_thread(ThreadState& thread) noexcept {
   note_pauses(monotonic_ns());
   engine.schedule.remove_waiter(device->waiter);
   device->waits.seal();
-  thread.device = nullptr;
+  device_slot.set(thread, nullptr);
 }
+
+}  // namespace
 
 HPCRUN_FORK_PATH void hold_devices() noexcept {
   if (is_alone() || !is_sampling_here()) return;
@@ -116,7 +120,7 @@ HPCRUN_FORK_PATH void let_devices_go() noexcept {
 }
 
 HPCRUN_FORK_PATH void forget_devices() noexcept {
-  process_state.observer.store(nullptr, std::memory_order_relaxed);
+  switch_off(device_slot);
   if (device_activity.load(std::memory_order_relaxed))
     device_activity.store(nullptr, std::memory_order_relaxed);
   if (device_arrivals.load(std::memory_order_relaxed))
@@ -135,5 +139,11 @@ bool is_driver(const void* code) noexcept {
     if (begins_with(file_name(path), driver)) return true;
   return false;
 }
+
+constexpr Hooks kDeviceHooks{.kind = &device_slot,
+                             .finish = finish_devices,
+                             .thread_end = end_device_thread,
+                             .sudden_end = end_devices_suddenly,
+                             .sample = observe_sample};
 
 }  // namespace hpcrun

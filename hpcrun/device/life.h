@@ -5,11 +5,10 @@
 
 namespace hpcrun {
 
+extern const Hooks kDeviceHooks;
+
 // Measuring has ended, and no thread's part of the file is closed yet.
 void finish_devices() noexcept;
-
-// Must be called before the thread's part of the file is closed.
-void end_device_thread(ThreadState& thread) noexcept;
 
 // Must be called around fork(), so that no other thread uses the engine meanwhile, and in the child, which
 // has no device.

@@ -40,6 +40,8 @@ struct DeviceThread {
   ValueCell* last_sample = nullptr;
 };
 
+extern constinit ThreadSlot<DeviceThread> device_slot;
+
 // Threads that the engine has not added yet, the latest first.
 extern constinit std::atomic<DeviceThread*> device_arrivals;
 extern constinit std::atomic<const DeviceActivity*> device_activity;  // nullptr: no device is used
@@ -55,7 +57,7 @@ void leave_out_pause(DeviceThread& device) noexcept;
 // processor that elapsed after `now`. The thread must be busy, or in a call.
 void leave_out_sleep(DeviceThread& device, uint64_t now, uint64_t since = 0) noexcept;
 
-// For ProcessState::observer.
-void observe_sample(ThreadState& thread, NodeId node, uint64_t now) noexcept;
+// Handles a sample (Hooks::sample).
+void observe_sample(ThreadState& thread, const RecordedSample& sample) noexcept;
 
 }  // namespace hpcrun

@@ -1,7 +1,7 @@
 #pragma once
 // A record of an Accesses stream that is not an access: the progress of a loop at a cache line
-// (hpcrun/memory/pace.h) in the CPU time before it. Its address is that of the line. Its bytes and its object
-// encode which value changed, and by how much.
+// (hpcrun/contention/loop_progress.h) in the CPU time before it. Its address is that of the line. Its bytes
+// and its object encode which value changed, and by how much.
 
 #include <cstdint>
 

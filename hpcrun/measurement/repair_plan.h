@@ -55,6 +55,19 @@ constexpr uint32_t kMostPlanFrames = 16;  // per entry
 constexpr uint32_t kMostPlanModules = 256;
 constexpr uint64_t kMostPlannedBytes = uint64_t{1} << 47;
 
+// A set of plan entries, one bit each.
+struct PlanEntries {
+  uint64_t words[kMostPlanEntries / 64];
+
+  void add(uint32_t entry) noexcept { words[entry / 64] |= uint64_t{1} << entry % 64; }
+  bool holds(uint32_t entry) const noexcept { return words[entry / 64] >> entry % 64 & 1; }
+  bool is_empty() const noexcept {
+    for (const uint64_t word : words)
+      if (word) return false;
+    return true;
+  }
+};
+
 // A plan in memory that the view does not own.
 struct PlanView {
   const PlanEntry* entries = nullptr;

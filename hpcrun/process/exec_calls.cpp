@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/isolating.h"
 #include "hpcrun/process/forks.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/virtual_signals.h"
@@ -64,7 +64,7 @@ template <typename Exec>
 int at_rest(Exec exec) noexcept {
   leave_waits();
   std::atomic<uint64_t>& end = process_state.file.counter(Counter::EndMonotonicNs);
-  if (how_measured() == Measured::Yes) rest_isolation(true);
+  if (how_measured() == Measured::Yes) call_hooks<&Hooks::exec>(true);
   const Measured measured = begin_rest();
   if (measured == Measured::Waits) leave_uncounted_before_exec();
   if (measured == Measured::Yes) {
@@ -81,7 +81,7 @@ int at_rest(Exec exec) noexcept {
   if (measured == Measured::Waits) count_after_failed_exec();
   if (measured == Measured::Yes) end.store(0, std::memory_order_relaxed);
   end_rest(measured);
-  if (measured == Measured::Yes) rest_isolation(false);
+  if (measured == Measured::Yes) call_hooks<&Hooks::exec>(false);
   errno = error;
   return result;
 }

@@ -5,15 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hpcrun/device/sudden_end.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/isolating.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/saved_files.h"
 #include "hpcrun/sample/state.h"
-#include "hpcrun/sync/observer.h"
 
 using namespace hpcrun;
 
@@ -21,9 +19,7 @@ namespace {
 
 [[noreturn]] HPCRUN_FORK_PATH void end_process(int status) noexcept {
   if (process_state.sampling.load(std::memory_order_relaxed) && process_state.pid == sys_getpid()) {
-    end_devices_suddenly();
-    tell_holders();
-    note_isolation();
+    call_hooks<&Hooks::sudden_end>();
     save_gone_files();
     process_state.file.finish(monotonic_ns());
   }

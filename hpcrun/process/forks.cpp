@@ -9,9 +9,7 @@
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/heap.h"
-#include "hpcrun/memory/isolating.h"
-#include "hpcrun/memory/observer.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/redirection.h"
 #include "hpcrun/process/start.h"
 #include "hpcrun/process/thread_list.h"
@@ -22,7 +20,6 @@
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
-#include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
@@ -82,10 +79,7 @@ void forget_what_recorded() noexcept {
   // A program that took SIGTRAP back keeps it in its children.
   if (process_state.timer_event >= 0) process_state.config.trigger = Trigger::Timer;
   process_state.timer_event = -1;
-  forget_isolating();
-  forget_memory();
-  forget_heap();
-  forget_sync();
+  call_hooks<&Hooks::fork_child>();
 }
 
 // Waits with the parent's file open, only for the counters in it. The file is not this process's, so nothing

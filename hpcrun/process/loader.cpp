@@ -6,11 +6,10 @@
 #include <cstring>
 
 #include "hpcrun/device/life.h"
-#include "hpcrun/memory/placing.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/sample/state.h"
-#include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
 
 using namespace hpcrun;
@@ -33,20 +32,14 @@ bool depends_on_caller(const char* name, const void* caller) noexcept {
   return !is_executable;
 }
 
-constexpr char kBeginningsKept[] =
-    "A library was loaded with RTLD_DEEPBIND: from then on allocations that are to begin inside a cache line "
-    "were left where they are.";
-constexpr char kNoLockMoved[] = "A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.";
-
-// Stops changes that a library opened with RTLD_DEEPBIND would not respect. It takes free() and its lock
-// functions from the C library, and bypasses ours, which alone handle moved allocations and locks. This also
-// applies in copies of the process that are not measured, and before measuring begins.
-void stay_out_of_its_way() noexcept {
-  const bool kept = keep_beginnings();
-  const bool stay = forbid_moving_locks();
-  if (!is_sampling_here()) return;
-  if (kept) process_state.file.write_note(kBeginningsKept);
-  if (stay) process_state.file.write_note(kNoLockMoved);
+// Such a library calls the C library's free() and locks directly. Also called in copies of the process that
+// are not measured, and before measuring begins.
+void stop_relying_on_interposition() noexcept {
+  for (uint32_t i = 0; i < kKindCount; ++i) {
+    if (!kKinds[i]->interposition_bypassed) continue;
+    const char* const note = kKinds[i]->interposition_bypassed();
+    if (note && is_sampling_here()) process_state.file.write_note(note);
+  }
 }
 
 }  // namespace
@@ -56,7 +49,7 @@ void stay_out_of_its_way() noexcept {
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
   auto* next = HPCRUN_NEXT(dlopen);
   stop_waiting_for_first_sample();
-  if (mode & RTLD_DEEPBIND) stay_out_of_its_way();
+  if (mode & RTLD_DEEPBIND) stop_relying_on_interposition();
   if (!is_sampling_here()) return next(name, mode);
   before_library_opens(name);
   if (depends_on_caller(name, __builtin_return_address(0))) {

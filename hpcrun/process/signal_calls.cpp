@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/isolating.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/process/virtual_signals.h"
@@ -127,11 +127,6 @@ int wait_in_kernel(const WaitSite& site, const sigset_t& set, siginfo_t* info,
   return uninterrupted(site, [&] { return HPCRUN_NEXT(sigtimedwait)(&set, info, timeout); });
 }
 
-// These signals must interrupt threads in a handler wherever they are.
-SignalMask isolation_signals() noexcept {
-  return isolates_pages() ? mask_of(process_state.isolation_signal) : 0;
-}
-
 // Waits for a signal of the set. If the wait returns with a sample, the sample is dropped and the wait
 // continues.
 int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info,
@@ -141,7 +136,7 @@ int wait_for_signal(const WaitSite& site, const sigset_t* asked, siginfo_t* info
   // not mean these.
   give_up_timer_signals(to_bits(*asked));
   sigset_t kernel = *asked;
-  set_bits(kernel, to_bits(*asked) & ~(wait_signals() | isolation_signals()));
+  set_bits(kernel, to_bits(*asked) & ~(wait_signals() | request_signals_of_kinds()));
   // A sample may still arrive as a signal that was released.
   const SignalMask owned_waited = to_bits(kernel) & owned_signals();
   if (!owned_waited) return wait_in_kernel(site, kernel, info, timeout);

@@ -11,19 +11,14 @@
 
 #include <new>
 
-#include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/environment.h"
 #include "hpcrun/guest/own_mappings.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/heap.h"
-#include "hpcrun/memory/isolating.h"
-#include "hpcrun/memory/observer.h"
-#include "hpcrun/memory/placing.h"
-#include "hpcrun/memory/profiler_data.h"
 #include "hpcrun/process/forks.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/rank_of_process.h"
@@ -41,7 +36,6 @@
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
-#include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
 #include "hpcrun/unwind/shared_tables.h"
 
@@ -182,8 +176,7 @@ void announce_module(const ModuleInfo& module) noexcept {
   if (process_state.late.load(std::memory_order_acquire)) note_unfollowed_devices(module.path);
   process_state.file.write_module(module.id, module.path, module.start, module.end, module.load_bias,
                                   module.build_id, module.build_id_bytes, note_file(module));
-  announce_to_plan(module);
-  note_profiler_data(module.path, module.start, module.end);
+  call_hooks<&Hooks::module>(module);
 }
 
 bool keep_config(const char* settings) noexcept {
@@ -211,15 +204,10 @@ void choose_timer_signal() noexcept {
   process_state.timer_signal = unused ? unused : SIGRTMAX - 1;
 }
 
-// Returns 0 if pages are not isolated, or no signal is free.
-int choose_isolation_signal() noexcept {
+// Leaves 0 if pages are not isolated, or no signal is free.
+void choose_isolation_signal() noexcept {
   if (process_state.config.isolates() && !process_state.isolation_signal)
     process_state.isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
-  return process_state.isolation_signal;
-}
-
-SignalMask isolation_signals() noexcept {
-  return isolates_pages() ? mask_of(process_state.isolation_signal) : 0;
 }
 
 // Reserves a second signal if waiting calls are kept from samples, because the program may come to need the
@@ -228,7 +216,7 @@ void choose_spare_signal() noexcept {
   if (!process_state.protects_waits) return;
   if (!process_state.spare_signal)
     process_state.spare_signal =
-        unused_realtime_signal(mask_of(process_state.timer_signal) | isolation_signals());
+        unused_realtime_signal(mask_of(process_state.timer_signal) | request_signals_of_kinds());
   process_state.protects_waits = process_state.spare_signal != 0;
 }
 
@@ -271,15 +259,13 @@ void start_sampling(StackBounds stack) noexcept {
   share_tables();
   expect_few_walks(takes_few_samples(process_state.config));
   refresh_tables();
-  start_isolating(choose_isolation_signal());
-  start_placing();
+  choose_isolation_signal();
+  call_hooks<&Hooks::prepare>();
   set_module_sink(announce_module);
   choose_sources();
   choose_spare_signal();
-  start_memory();
-  start_heap();
-  start_sync();
-  own_signals(source_signals() | wait_signals() | watch_signals() | isolation_signals() | mask_of(SIGBUS));
+  call_hooks<&Hooks::start>();
+  own_signals(source_signals() | wait_signals() | signals_of_kinds() | mask_of(SIGBUS));
   lower_rates();
   process_state.sampling.store(true, std::memory_order_release);
   attach_thread(stack);
@@ -312,6 +298,7 @@ namespace {
 
 void prepare_process() noexcept {
   find_vdso_clock();
+  register_kinds(kKinds, kKindCount);
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
@@ -412,7 +399,7 @@ int finish_late() noexcept {
   stop_inherited_event();
   const bool at_rest = wait_for_all_at_work();
   if (at_rest) {
-    finish_devices();
+    call_hooks<&Hooks::finish>();
     end_all_threads();
   }
   release_all_signals();
@@ -427,16 +414,12 @@ namespace {
 // Returns false if sampling has ended already, or is ending in another thread.
 bool finish_sampling() noexcept {
   if (!is_sampling_here()) return false;
-  stay_at_home();
+  call_hooks<&Hooks::thread_leaves>();
   note_time(Counter::ProgramEndedNs);
   if (!process_state.sampling.exchange(false)) return false;
   stop_inherited_event();
   note_last_names();
-  finish_isolating();
-  finish_memory();
-  finish_heap();
-  finish_sync();
-  finish_devices();
+  call_hooks<&Hooks::finish>();
   return true;
 }
 

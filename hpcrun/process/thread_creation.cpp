@@ -7,7 +7,7 @@
 
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/heap.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/start.h"
 #include "hpcrun/process/threads.h"
@@ -79,7 +79,7 @@ int create_measured(const pthread_attr_t* attributes, Result (*routine)(void*), 
   leave_waits();
   leave_lone_rate();
   process_state.file.write_records();
-  begin_threads_of_heap();
+  call_hooks<&Hooks::second_thread>();
   if (modules_are_stale()) refresh_tables_meanwhile();
   // Uses a page of its own: the program's allocator may not be ready here, and must not see a free of memory
   // that it did not allocate.

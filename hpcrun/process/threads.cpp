@@ -12,12 +12,9 @@
 #include <atomic>
 #include <new>
 
-#include "hpcrun/device/life.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/heap.h"
-#include "hpcrun/memory/isolating.h"
-#include "hpcrun/memory/observer.h"
+#include "hpcrun/process/kinds.h"
 #include "hpcrun/process/proc_file.h"
 #include "hpcrun/process/processor_state.h"
 #include "hpcrun/process/redirection.h"
@@ -28,7 +25,6 @@
 #include "hpcrun/sample/run_queue.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
-#include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
@@ -86,7 +82,7 @@ ThreadState* make_thread(int tid, const char* name, StackBounds stack) noexcept 
   thread->index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
   // The other threads are measured from their start on, or prepare_thread() sets it.
   if (thread->index == 0 && !process_state.is_forked) thread->run_queue_before_ns = run_queue_ns(tid);
-  if (thread->index > 0) begin_threads_of_heap();
+  if (thread->index > 0) call_hooks<&Hooks::second_thread>();
   process_state.file.counter(Counter::Threads).fetch_add(1, std::memory_order_relaxed);
   const uint64_t began_ns = process_state.first_period.began_ns;
   process_state.file.write_thread_start(thread->index, thread->tid,
@@ -126,9 +122,7 @@ void count_run_queue(const ThreadState& thread, uint64_t total_ns) noexcept {
 // Closes a thread's part of the file, and frees its memory.
 void end_thread(ThreadState& thread, uint64_t cpu_ns) noexcept {
   disarm_thread(thread);
-  end_device_thread(thread);
-  end_memory_thread(thread);
-  end_sync_thread(thread);
+  call_hooks<&Hooks::thread_end>(thread);
   thread.tree.seal();
   if (process_state.config.trace) thread.trace.seal();
   process_state.file.write_thread_end(thread.index, sys_clock_ns(CLOCK_MONOTONIC), cpu_ns);
@@ -203,7 +197,7 @@ void attach_thread(StackBounds stack) noexcept {
   ask_for_exit_call();
   thread->busy = 1;
   set_this_thread(thread);
-  begin_thread_of_heap();
+  call_hooks<&Hooks::thread_start>();
   arm_and_enlist(*thread);
   // Its name may have been set before it was in the list, where that call did not find it.
   look_at_name(*thread, monotonic_ns());
@@ -318,7 +312,7 @@ void refresh_tables_meanwhile() noexcept {
 }
 
 void detach_thread() noexcept {
-  stay_at_home();
+  call_hooks<&Hooks::thread_leaves>();
   const AtWork at_work;
   ThreadState* thread = this_thread();
   if (!thread || process_state.pid != sys_getpid() || !delist(thread)) return;

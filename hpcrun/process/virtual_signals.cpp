@@ -9,7 +9,7 @@
 
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/memory/isolating.h"
+#include "hpcrun/hooks.h"
 #include "hpcrun/process/cut_files.h"
 #include "hpcrun/process/next.h"
 #include "hpcrun/process/processor_state.h"
@@ -192,9 +192,9 @@ void on_signal(int signal, siginfo_t* info, void* raw) {
   if (deliverable_here() & mask_of(signal)) [[unlikely]]
     deliver(signal, context, state);
   errno = saved_errno;
-  const Isolation* const with = isolation.load(std::memory_order_acquire);
+  const auto return_from_handler = conversion_hooks.return_from_handler.load(std::memory_order_acquire);
   leave_own_state(state);
-  if (is_ours && with) with->return_from_sample(&context);
+  if (is_ours && return_from_handler) return_from_handler(&context);
 }
 
 // Installs the handler. If the program's handler has no SA_RESTART, its signal must interrupt system calls,

@@ -5,7 +5,7 @@
 // - PROF_DIRECTORY: absolute path of the measurement directory; without it the runtime stays passive
 // - PROF_EVENTS: event ',' event ..., where an event is name '@' rate ['#' perf type '#' perf config in hex]
 // - PROF_SEARCH_RATE: the rate of CPUTIME while the runtime searches closely for contention
-//   (hpcrun/memory/search_pace.h), if it is higher than the event's
+//   (hpcrun/contention/sampling_rate_control.h), if it is higher than the event's
 // - PROF_TRACE: "1" to record a trace
 // - PROF_DEVICE_TRACE: "sampled" to keep only the device tasks that a sampler of the trace would see
 // - PROF_CONTENTION: "1" to search for memory contention with the samples of CPUTIME; "pages" to count the
@@ -168,7 +168,7 @@ struct Config {
   bool repairs_isolate = false;
   bool isolates_always = false;  // also pages in which no sharing was found
   bool has_repair_plan = false;
-  uint64_t mounts = 0;                  // inode of prof's mount namespace; 0: not known
+  uint64_t mounts = 0;  // inode of prof's mount namespace; 0: not known
   // The period of the first event if device traces are sampled, else 0.
   uint64_t device_trace_period_ns = 0;
   Trigger trigger = Trigger::Sigtrap;

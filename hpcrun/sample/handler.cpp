@@ -214,16 +214,12 @@ void record(ThreadState& thread, uint32_t event, const Weight& weight, const uco
     return count(process_state.file.failure() ? Counter::DroppedFileFull : Counter::DroppedNoMemory);
   }
   count(Counter::Samples, weight.samples);
-  if (const auto observer = process_state.observer.load(std::memory_order_acquire))
-    observer(thread, node, now);
   count_merged(thread.events[event], event, weight.value);
-  if (process_state.config.events[event].kind == EventKind::CpuTime) {
-    if (const MemoryObserver* memory = process_state.memory_observer.load(std::memory_order_acquire);
-        memory && !thread.is_converted)
-      memory->sample(thread, context, stack, weight.value, now);
-    if (const auto observer = process_state.work_observer.load(std::memory_order_acquire))
-      observer(thread, node, weight.value);
-  }
+  const bool is_cpu_time = process_state.config.events[event].kind == EventKind::CpuTime;
+  for_each_on([&](const Hooks& kind) {
+    if (kind.sample) kind.sample(thread, {context, stack, node, weight.value, now, is_cpu_time});
+    return false;
+  });
   if (process_state.config.trace) append_trace(thread, event, node, now, weight.in_pauses);
   if (thread.arena.bytes_mapped() != thread.noted_bytes) {
     thread.noted_bytes = thread.arena.bytes_mapped();
@@ -331,8 +327,17 @@ void sample(const Origin& origin, const ucontext_t& context) noexcept {
 }
 
 // True for the hit of a breakpoint, which is not a sample. Neither are records of memory accesses.
-bool is_watch(uint64_t data) noexcept {
-  return data >> 16 == kWatchSignalData >> 16;
+bool is_breakpoint(uint64_t data) noexcept {
+  return data >> 31 == kBreakpointSignalData >> 31;
+}
+
+// Passes the signal of a breakpoint, or of a memory event, to the kind that it is for.
+void call_hook(const Hooks& kind, ThreadState& thread, const ucontext_t& context, uint64_t data) noexcept {
+  const HandlerTimer timer(thread);
+  if (is_breakpoint(data))
+    kind.hit(thread, context, data, monotonic_ns());
+  else
+    kind.records(thread, context, static_cast<uint32_t>(data), monotonic_ns());
 }
 
 bool is_of_memory(const Origin& origin) noexcept {
@@ -344,18 +349,15 @@ void observe_memory(uint64_t data, const ucontext_t& context) noexcept {
   const DirectCalls direct;
   const AtWork at_work;
   if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
-  const MemoryObserver* const memory = process_state.memory_observer.load(std::memory_order_acquire);
   ThreadState* const thread = this_thread();
-  if (!memory || !thread || thread->busy) return;
-  thread->busy = 1;
-  {
-    const HandlerTimer timer(*thread);
-    if (is_watch(data))
-      memory->hit(*thread, context, data, monotonic_ns());
-    else
-      memory->records(*thread, context, static_cast<uint32_t>(data), monotonic_ns());
-  }
-  thread->busy = 0;
+  if (!thread || thread->busy) return;
+  for_each_on([&](const Hooks& kind) {
+    if (is_breakpoint(data) ? !kind.hit || !is_breakpoint_of(*kind.kind, data) : !kind.records) return false;
+    thread->busy = 1;
+    call_hook(kind, *thread, context, data);
+    thread->busy = 0;
+    return true;
+  });
 }
 
 Origin from_data(uint64_t data, bool from_perf) noexcept {
@@ -409,7 +411,7 @@ bool is_our_sample(int signal, const siginfo_t& info) noexcept {
 bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noexcept {
   const Origin origin = origin_of(signal, info);
   if (!origin.ours) return false;
-  if (origin.from_perf && signal == SIGTRAP && (is_watch(perf_data_of(info)) || is_of_memory(origin))) {
+  if (origin.from_perf && signal == SIGTRAP && (is_breakpoint(perf_data_of(info)) || is_of_memory(origin))) {
     observe_memory(perf_data_of(info), *static_cast<const ucontext_t*>(context));
     return true;
   }

@@ -15,8 +15,8 @@ constexpr uint64_t perf_signal_data(uint32_t event) {
   return kPerfCookie << 32 | event;
 }
 
-// The same for breakpoints (hpcrun/memory/watch.h), with the lowest 16 bits free.
-constexpr uint64_t kWatchSignalData = kPerfCookie << 32 | 0x8000'0000u;
+// The same for breakpoints, with bits 0 to 30 free (breakpoint_signal_data()).
+constexpr uint64_t kBreakpointSignalData = kPerfCookie << 32 | 0x8000'0000u;
 
 // si_code of a SIGTRAP raised by a perf event (Linux uapi asm-generic/siginfo.h; newer than glibc 2.36's
 // header).

@@ -14,6 +14,7 @@
 #include "hpcrun/guest/arena.h"
 #include "hpcrun/guest/own_process.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/hooks.h"
 #include "hpcrun/measurement/thread_name.h"
 #include "hpcrun/measurement/writer.h"
 #include "hpcrun/sample/config.h"
@@ -61,14 +62,6 @@ struct OpenWait {
 // A signal handler of the program that runs in such a call may make another.
 constexpr uint32_t kMostOpenWaits = 4;
 
-struct DeviceThread;  // hpcrun/device/observer.h
-
-struct MemoryThread;  // hpcrun/memory/observer.h
-
-class AllocationContexts;  // hpcrun/memory/allocation_contexts.h
-
-struct SyncThread;  // hpcrun/sync/thread.h
-
 struct ThreadState {
   Arena arena;
   Unwinder unwinder;
@@ -84,7 +77,7 @@ struct ThreadState {
   RunQueueClock converted_thread_run_queue;  // of the converted thread's process
   size_t noted_bytes = 0;                    // of the arena, at the last note_memory()
   uint32_t samples = 0;                      // signals handled
-  uint32_t index = 0;            // 0 is the thread that ran the runtime's constructor
+  uint32_t index = 0;                        // 0 is the thread that ran the runtime's constructor
   int tid = 0;
   std::atomic<uint64_t> handle{0};  // pthread_t; 0: not known yet
   ThreadName name;
@@ -99,11 +92,8 @@ struct ThreadState {
   ValueCell* noted_wait = nullptr;
   uint64_t short_caller = 0;  // of the last wait that was noted without a walk
   ValueCell* short_wait = nullptr;
-  DeviceThread* device = nullptr;             // state for devices, if they are used
-  MemoryThread* memory = nullptr;             // state for contention, if it is searched for
-  AllocationContexts* allocations = nullptr;  // state for its allocations, if they are tracked
-  SyncThread* sync = nullptr;                 // state for locks, if they are followed
-  const void* device_function = nullptr;      // function of a device's interface that the thread is in
+  void* kinds[kMaxKinds] = {};            // what each kind of waste keeps of the thread (ThreadSlot)
+  const void* device_function = nullptr;  // function of a device's interface that the thread is in
   // Set while the thread's structures are being changed: a signal that arrives then is dropped.
   volatile sig_atomic_t busy = 0;
 };
@@ -124,10 +114,13 @@ constexpr size_t kMaxDirectory = 4096;
 
 class LateThreads;
 
-struct MemoryObserver {
-  void (*sample)(ThreadState&, const ucontext_t&, const Stack&, uint64_t weight_ns, uint64_t now) noexcept;
-  void (*hit)(ThreadState&, const ucontext_t&, uint64_t signal_data, uint64_t now) noexcept;
-  void (*records)(ThreadState&, const ucontext_t&, uint32_t event, uint64_t now) noexcept;
+// A kind of waste that keeps a T for each thread, in the thread's arena or elsewhere.
+template <typename T>
+class ThreadSlot : public Kind {
+ public:
+  // Returns nullptr if the thread has none.
+  T* of(const ThreadState& thread) const noexcept { return static_cast<T*>(thread.kinds[number]); }
+  void set(ThreadState& thread, T* state) const noexcept { thread.kinds[number] = state; }
 };
 
 // State of a forked child that waits for its first sample (first_period.h).
@@ -135,8 +128,8 @@ struct FirstPeriod {
   std::atomic<bool> is_waiting{false};
   // Starts the process; false: it still waits, or has ended.
   bool (*start)(bool by_sample) noexcept = nullptr;
-  uint64_t began_ns = 0;                             // CLOCK_MONOTONIC; 0: the process did not wait
-  uint64_t cpu_ns = 0;                               // the thread's CPU time at began_ns
+  uint64_t began_ns = 0;  // CLOCK_MONOTONIC; 0: the process did not wait
+  uint64_t cpu_ns = 0;    // the thread's CPU time at began_ns
   // The part of the event's first period that was skipped when it was armed; 0 once it runs from its start.
   uint64_t not_elapsed_ns = 0;
   timer_t timer{};
@@ -166,18 +159,8 @@ struct ProcessState {
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
   // The program has forbidden system calls that the runtime needs, so the runtime has stopped measuring.
   std::atomic<bool> is_restricted{false};
-  // Called for each recorded sample, in the handler; nullptr: none.
-  std::atomic<void (*)(ThreadState&, NodeId, uint64_t now)> observer{nullptr};
-  // Called if contention is searched for: for each recorded sample of CPU time, with the stack that was
-  // walked; for each signal of a breakpoint; and for each signal of a memory event, with records in its ring.
-  std::atomic<const MemoryObserver*> memory_observer{nullptr};
-  // Called for each recorded sample of CPU time, with its ns, if locks are followed.
-  std::atomic<void (*)(ThreadState&, NodeId, uint64_t weight_ns) noexcept> work_observer{nullptr};
   // Code of the library that interposes on locks; its frames are removed from call paths.
   std::atomic<const void*> sync_code{nullptr};
-  // If system calls of the program can be dispatched: lets those of the calling thread pass or not, and
-  // returns whether they did before.
-  std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
   int wait_event = -1;  // the event whose clock advances while a thread waits, or -1
   bool traces_wall_clock = false;
   std::atomic<bool> lacks_run_queue{false};       // a note in the file states it
@@ -251,7 +234,7 @@ inline bool is_alone() noexcept {
 // signals blocked.
 class DirectCalls {
  public:
-  DirectCalls() noexcept : let_(process_state.let_calls_pass.load(std::memory_order_acquire)) {
+  DirectCalls() noexcept : let_(conversion_hooks.let_calls_pass.load(std::memory_order_acquire)) {
     if (let_) before_ = let_(true);
   }
   ~DirectCalls() {

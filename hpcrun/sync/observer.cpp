@@ -2,16 +2,15 @@
 
 #include <algorithm>
 
+#include "hpcrun/contention/observer.h"
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/heap/heap.h"
 #include "hpcrun/measurement/lock_metrics.h"
-#include "hpcrun/memory/heap.h"
-#include "hpcrun/memory/isolating.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/signals_blocked.h"
 #include "hpcrun/sync/interface.h"
 #include "hpcrun/sync/lock_holders.h"
 #include "hpcrun/sync/lock_table.h"
-#include "hpcrun/sync/repair.h"
 #include "hpcrun/sync/thread.h"
 #include "hpcrun/unwind/capture.h"
 
@@ -28,7 +27,7 @@ constinit LockTable table;
 constinit LockHolders holders;
 // Waits that a fork interrupted end in a child that has no record of them.
 std::atomic<uint32_t> generation{0};
-std::atomic<bool> is_on{false};
+std::atomic<bool> is_followed{false};
 
 // Returns the time, without pauses of measuring.
 uint64_t measured_ns() noexcept {
@@ -37,7 +36,7 @@ uint64_t measured_ns() noexcept {
 }
 
 bool is_measured() noexcept {
-  return is_on.load(std::memory_order_relaxed) && is_sampling_this_copy();
+  return is_followed.load(std::memory_order_relaxed) && is_sampling_this_copy();
 }
 
 uint16_t module_of(const void* code) noexcept {
@@ -46,8 +45,8 @@ uint16_t module_of(const void* code) noexcept {
 
 bool is_inside(FrameKey frame, const void* caller) noexcept {
   const uint16_t module = frame_module(frame);
-  return module != kModuleNone &&
-         (module == module_of(reinterpret_cast<const void*>(&start_sync)) || module == module_of(caller));
+  return module != kModuleNone && (module == module_of(reinterpret_cast<const void*>(&set_lock_repair)) ||
+                                   module == module_of(caller));
 }
 
 // Returns the path as if the program had called the function itself: without our frames. OpenMP's threads
@@ -83,28 +82,27 @@ NodeId walk(ThreadState& thread, const ucontext_t& here, const void* function, c
   if (thread.busy) return kNoNode;
   ucontext_t here;
   capture(here);
-  if (thread.sync) {
+  if (SyncThread* const sync = sync_slot.of(thread)) {
     const greg_t* const registers = here.uc_mcontext.gregs;
-    const uint32_t number = thread.sync->stacks.find(
+    const uint32_t number = sync->stacks.find(
         {static_cast<uint64_t>(registers[REG_RIP]), static_cast<uint64_t>(registers[REG_RSP]),
          static_cast<uint64_t>(registers[REG_RBP])},
         function);
-    if (number != KnownStacks::kNone) return thread.sync->nodes[number];
+    if (number != KnownStacks::kNone) return sync->nodes[number];
   }
   return walk(thread, here, function, caller);
 }
 
 // Records the allocation that contains a lock, if the program's allocations are followed.
 void tell_allocation(const LockSite& site) noexcept {
-  if (site.role == LockRole::Wait && is_held(site.kind) &&
-      process_state.memory_observer.load(std::memory_order_acquire))
-    object_at(site.object);
+  if (site.role == LockRole::Wait && is_held(site.kind) && searches_contention()) object_at(site.object);
 }
 
 // Returns the calling thread's cell, or nullptr if there is no room.
 LockCell* cell_at(ThreadState& thread, const LockSite& site) noexcept {
   if (thread.busy) return nullptr;
-  if (LockCell* const known = thread.sync ? thread.sync->cells.find(site) : nullptr) return known;
+  if (SyncThread* const sync = sync_slot.of(thread))
+    if (LockCell* const known = sync->cells.find(site)) return known;
   const SignalsBlocked blocked;
   const ThreadBusy busy(thread);
   SyncThread* const sync = sync_of(thread);
@@ -147,7 +145,7 @@ void close_left(SyncThread& sync, const LockWait& wait) noexcept {
 
 // Records the wait in the file, in case the process ends in it.
 void open(ThreadState& thread, LockWait& wait) noexcept {
-  SyncThread* const sync = thread.sync;
+  SyncThread* const sync = sync_slot.of(thread);
   if (!sync || wait.node == kNoNode) return;
   close_left(*sync, wait);
   wait.before = static_cast<uint8_t>(sync->activity);
@@ -167,9 +165,10 @@ void open(ThreadState& thread, LockWait& wait) noexcept {
 }
 
 void close(ThreadState& thread, const LockWait& wait) noexcept {
-  if (!thread.sync || wait.node == kNoNode) return;
-  close(*thread.sync, static_cast<LockCell*>(wait.open));
-  enter(*thread.sync, static_cast<Activity>(wait.before));
+  SyncThread* const sync = sync_slot.of(thread);
+  if (!sync || wait.node == kNoNode) return;
+  close(*sync, static_cast<LockCell*>(wait.open));
+  enter(*sync, static_cast<Activity>(wait.before));
 }
 
 void begin(LockWait& wait, const void* caller) noexcept {
@@ -259,24 +258,29 @@ const SyncInterface kInterface{table.waiting(), begin, end, release, begin_tasks
 // Registered by the interposing library, which is loaded before the runtime starts.
 std::atomic<SyncSwitches*> switches{nullptr};
 
+std::atomic<const LockRepair*> lock_repair{nullptr};
+
+// Set as sessions of isolation begin, which must know all direct calls of the library.
+std::atomic<bool> are_calls_taken{false};
+
 void start_following() noexcept {
   if (!process_state.config.locks || !table.attach()) return;
   mark_process();
   announce(kLockMetrics, process_state.file);
   process_state.file.counter(Counter::FollowsLocks).store(kFollowsLocks, std::memory_order_relaxed);
-  is_on.store(true, std::memory_order_release);
-  process_state.work_observer.store(observe_work, std::memory_order_release);
+  is_followed.store(true, std::memory_order_release);
+  switch_on(sync_slot);
 }
 
 // Sets the library's switches for what is being measured.
 void set_switches() noexcept {
   SyncSwitches* const library = switches.load(std::memory_order_acquire);
   if (!library) return;
-  if (is_on.load(std::memory_order_acquire)) {
+  if (is_followed.load(std::memory_order_acquire)) {
     library->followed.store(&kInterface, std::memory_order_release);
     library->set_detour(kFollowed, true);
   }
-  library->repair.store(lock_repair(), std::memory_order_release);
+  library->repair.store(lock_repair.load(std::memory_order_acquire), std::memory_order_release);
 }
 
 void forbid_direct_calls(bool is_forbidden) noexcept {
@@ -284,59 +288,66 @@ void forbid_direct_calls(bool is_forbidden) noexcept {
     library->set_detour(kInSession, is_forbidden);
 }
 
-void stop_moving_locks() noexcept {
-  end_lock_repair();
-  set_switches();
-}
-
-}  // namespace
-
-void start_sync() noexcept {
+void start() noexcept {
   start_following();
-  start_lock_repair();
   set_switches();
-}
-
-bool forbid_moving_locks() noexcept {
-  const bool were_moved = forbid_lock_repair();
-  set_switches();
-  return were_moved;
 }
 
 void tell_holders() noexcept {
   ThreadState* const thread = this_thread();
-  if (!thread || !is_on.load(std::memory_order_relaxed)) return;
+  if (!thread || !is_followed.load(std::memory_order_relaxed)) return;
   holders.for_each(
       [=](const void* lock, LockKind kind, int holder) { tell_holder(*thread, lock, kind, holder); });
 }
 
-void finish_sync() noexcept {
+void finish() noexcept {
   tell_holders();
-  stop_moving_locks();
-  process_state.work_observer.store(nullptr, std::memory_order_release);
-  if (!is_on.exchange(false) || !table.was_full()) return;
+  switch_off(sync_slot);
+  if (!is_followed.exchange(false) || !table.was_full()) return;
   process_state.file.write_note(
       "Threads waited for more locks than prof can follow; of some it is not known who held them.");
 }
 
-void end_sync_thread(ThreadState& thread) noexcept {
-  activities.end_thread(thread.sync ? thread.sync->activity : Activity::Works);
-  if (!thread.sync) return;
-  if (thread.sync->open) end_with_thread(thread, *thread.sync);
-  thread.sync->cells.seal();
-  thread.sync = nullptr;
+void end_thread(ThreadState& thread) noexcept {
+  SyncThread* const sync = sync_slot.of(thread);
+  activities.end_thread(sync ? sync->activity : Activity::Works);
+  if (!sync) return;
+  if (sync->open) end_with_thread(thread, *sync);
+  sync->cells.seal();
+  sync_slot.set(thread, nullptr);
 }
 
-void forget_sync() noexcept {
+void forget() noexcept {
   forbid_direct_calls(false);  // belonged to the parent's session
-  stop_moving_locks();
-  is_on.store(false, std::memory_order_relaxed);
-  process_state.work_observer.store(nullptr, std::memory_order_relaxed);
+  is_followed.store(false, std::memory_order_relaxed);
+  switch_off(sync_slot);
   generation.fetch_add(1, std::memory_order_relaxed);
   table.forget();
   holders.forget();
   activities.forget();
 }
+
+}  // namespace
+
+void set_lock_repair(const LockRepair* repair) noexcept {
+  lock_repair.store(repair, std::memory_order_release);
+  set_switches();
+}
+
+DirectLockCalls take_direct_lock_calls() noexcept {
+  are_calls_taken.store(true, std::memory_order_release);
+  SyncSwitches* const library = switches.load(std::memory_order_acquire);
+  if (!library) return {};
+  return {forbid_direct_calls, library->direct_calls};
+}
+
+constexpr Hooks kSyncHooks{.kind = &sync_slot,
+                           .start = start,
+                           .finish = finish,
+                           .fork_child = forget,
+                           .thread_end = end_thread,
+                           .sudden_end = tell_holders,
+                           .sample = observe_work};
 
 }  // namespace hpcrun
 
@@ -344,7 +355,6 @@ __attribute__((visibility("default"))) void hpcrun_sync_attach(const void* code,
                                                                hpcrun::SyncSwitches* library) noexcept {
   hpcrun::process_state.sync_code.store(code, std::memory_order_release);
   hpcrun::switches.store(library, std::memory_order_release);
-  if (!hpcrun::hear_of_sessions({hpcrun::forbid_direct_calls, library->direct_calls}))
-    library->set_detour(hpcrun::kUnheard, true);
+  if (hpcrun::are_calls_taken.load(std::memory_order_acquire)) library->set_detour(hpcrun::kUnheard, true);
   hpcrun::set_switches();
 }

@@ -1,29 +1,31 @@
 #pragma once
 // Follows locks in a process for which this was requested (Config::locks): charges waits to the calling
-// contexts that waited, and to those that held the lock (docs/locks.md). If locks are to be moved
-// (Config::repairs_locks), makes the library that interposes on them do so.
+// contexts that waited, and to those that held the lock (docs/locks.md). Connects repairs of locks with the
+// library that interposes on them.
 
-#include "hpcrun/sample/state.h"
+#include <cstddef>
+
+#include "hpcrun/hooks.h"
+#include "hpcrun/sync/interface.h"
 
 namespace hpcrun {
 
-// Must be called as measuring begins. Not async-signal-safe.
-void start_sync() noexcept;
+extern const Hooks kSyncHooks;
 
-// Stops moving locks, in this process and its forked children; moved ones stay where they are. Returns true
-// if locks could have been moved otherwise.
-bool forbid_moving_locks() noexcept;
+// Has the library move locks, or stop moving them (nullptr); moved ones stay where they are. Not
+// async-signal-safe.
+void set_lock_repair(const LockRepair* repair) noexcept;
 
-// Records the holders of locks that threads wait for as the process ends. Async-signal-safe.
-void tell_holders() noexcept;
+// Calls of the interposing library that work on locks directly, without a call that another library
+// intercepts.
+struct DirectLockCalls {
+  // From forbid(true) to forbid(false) no such call may begin. nullptr: the library is not loaded.
+  void (*forbid)(bool is_forbidden) noexcept = nullptr;
+  // Offset from the thread pointer of a uint32_t: how many of them the thread is in.
+  ptrdiff_t at = 0;
+};
 
-// Must be called when measuring has ended, before any thread's part of the file is closed.
-void finish_sync() noexcept;
-
-// Must be called before the thread's part of the file is closed.
-void end_sync_thread(ThreadState& thread) noexcept;
-
-// Resets the state in a forked child, before it starts on its own.
-void forget_sync() noexcept;
+// Returns these calls. A library that registers later makes none.
+DirectLockCalls take_direct_lock_calls() noexcept;
 
 }  // namespace hpcrun

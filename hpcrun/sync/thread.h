@@ -20,12 +20,14 @@ struct SyncThread {
   const void* innermost;  // address of that LockWait
 };
 
+extern constinit ThreadSlot<SyncThread> sync_slot;
+
 // Returns the thread's state, created at the first call, or nullptr if there is no memory. The thread must be
 // busy. Async-signal-safe, as is the next function.
 SyncThread* sync_of(ThreadState& thread) noexcept;
 
-// Handles a sample of CPU time, in the handler: charges the node with what idle threads could have done in
-// these ns.
-void observe_work(ThreadState& thread, NodeId node, uint64_t ns) noexcept;
+// Handles a sample (Hooks::sample). One of CPU time charges its node with what idle threads could have done
+// meanwhile.
+void observe_work(ThreadState& thread, const RecordedSample& sample) noexcept;
 
 }  // namespace hpcrun

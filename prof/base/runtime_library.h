@@ -17,7 +17,7 @@ std::filesystem::path find_viewer();
 // Returns libhpcrun-opencl.so, for OpenCL loaders without layers (hpcrun/device/opencl/preload.cpp).
 std::filesystem::path find_opencl_preload();
 
-// Returns libhpcrun-memory.so, which intercepts the program's allocations (hpcrun/memory/preload).
+// Returns libhpcrun-memory.so, which intercepts the program's allocations (hpcrun/heap/preload).
 std::filesystem::path find_memory_preload();
 
 // Returns libhpcrun-sync.so, which intercepts calls of locks (hpcrun/sync/preload).

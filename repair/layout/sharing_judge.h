@@ -11,25 +11,11 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hpcrun/contention/shared_access.h"
 #include "hpcrun/model/cache_line.h"
 #include "hpcrun/model/placement.h"
 
 namespace hpcrun {
-
-struct SharedAccess {
-  uint64_t time_ns;  // CLOCK_MONOTONIC
-  uint64_t address;
-  uint64_t weight_ns;  // CPU time that a sample stands for; 0: not a sample
-  uint64_t object;     // a unique number of the allocation; 0: not known
-  uint64_t begin;      // the start of the allocation
-  uint32_t site;       // the allocation site; 0: not known
-  uint32_t thread;
-  uint16_t bytes;
-  AccessKind kind;
-  bool is_seen;    // by a breakpoint or hardware, so the thread is certain
-  bool is_usable;  // bytes and kind are known
-  bool is_locked;
-};
 
 struct SiteVerdict {
   uint32_t site = 0;

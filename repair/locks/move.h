@@ -19,7 +19,7 @@
 
 #include <pthread.h>
 
-#include "hpcrun/memory/contended_lines.h"
+#include "hpcrun/contention/contended_lines.h"
 #include "hpcrun/sync/interface.h"
 #include "repair/locks/shadow_table.h"
 

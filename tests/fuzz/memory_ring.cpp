@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "hpcrun/memory/told_access.h"
+#include "hpcrun/contention/sampled_access.h"
 
 namespace {
 

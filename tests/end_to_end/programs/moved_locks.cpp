@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "hpcrun/memory/contended_lines.h"
+#include "hpcrun/contention/contended_lines.h"
 
 alignas(64) std::mutex queue_lock;
 alignas(64) std::mutex first_lock, second_lock;

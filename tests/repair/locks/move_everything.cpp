@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "hpcrun/memory/contended_lines.h"
+#include "hpcrun/contention/contended_lines.h"
 #include "hpcrun/sync/interface.h"
 
 namespace {

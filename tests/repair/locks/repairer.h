@@ -7,7 +7,7 @@
 #include <memory>
 #include <thread>
 
-#include "hpcrun/memory/contended_lines.h"
+#include "hpcrun/contention/contended_lines.h"
 #include "hpcrun/sync/interface.h"
 
 namespace prof {

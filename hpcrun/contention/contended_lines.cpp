@@ -1,0 +1,3 @@
+#include "hpcrun/contention/contended_lines.h"
+
+constinit hpcrun::ContendedLines hpcrun_contended_lines{};

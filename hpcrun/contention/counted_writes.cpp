@@ -1,0 +1,63 @@
+#include "hpcrun/contention/counted_writes.h"
+
+#include "hpcrun/guest/clock.h"
+#include "hpcrun/heap/heap.h"
+#include "hpcrun/sample/state.h"
+
+namespace hpcrun {
+
+constinit WrittenLines written_lines;
+
+void note_changed_line(uint64_t line, uint64_t bytes) noexcept {
+  if (const ThreadState* const thread = this_thread()) written_lines.note(line, thread->index, bytes);
+}
+
+namespace {
+
+// The bytes in the order of the objects that they lie in: a record for each, the first of which counts.
+void tell(uint64_t line, WrittenLine::Writer writer, uint64_t now_ns) noexcept {
+  WrittenRecord record{now_ns,
+                       writer.thread,
+                       line,
+                       0,
+                       0,
+                       writer.updates,
+                       writer.interleaved,
+                       writer.true_sharing,
+                       writer.false_sharing};
+  constexpr uint32_t kGranule = AllocationMap::kGranule;  // in which one object begins at most
+  constexpr uint64_t kOne = (uint64_t{1} << kGranule) - 1;
+  for (uint32_t at = 0; at < kLineBytes; at += kGranule) {
+    const uint64_t bytes = writer.bytes & kOne << at;
+    if (!bytes) continue;
+    const uint64_t object = object_at(line + static_cast<uint32_t>(__builtin_ctzll(bytes)));
+    if (record.bytes && object != record.object) {
+      process_state.file.write_written(record);
+      record = {now_ns, writer.thread, line, 0, 0, 0, 0, 0, 0};
+    }
+    record.object = object;
+    record.bytes |= bytes;
+  }
+  if (record.bytes) process_state.file.write_written(record);
+}
+
+}  // namespace
+
+void tell_released(uint64_t start) noexcept {
+  FoundAllocation found;
+  if (heap.map.find(start, found) && start - found.begin < AllocationMap::kGranule)
+    tell_written_lines(start, start + heap.sites.site(found.site).bytes);
+}
+
+void tell_written_lines(uint64_t low, uint64_t high) noexcept {
+  written_lines.for_each_in(low, high, [](uint64_t line, WrittenLine& status) {
+    if (status.interleaved() > kLeastInterleaved) {
+      const uint64_t now_ns = monotonic_ns();
+      WrittenLine::Writer writer;
+      for (uint32_t place = 0; status.writer(place, writer); ++place) tell(line, writer, now_ns);
+    }
+    status.clear();
+  });
+}
+
+}  // namespace hpcrun

@@ -1,0 +1,364 @@
+#include "hpcrun/contention/observer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <algorithm>
+#include <new>
+
+#include "hpcrun/cct/access_stream.h"
+#include "hpcrun/contention/contention_watch.h"
+#include "hpcrun/contention/parallelism.h"
+#include "hpcrun/contention/profiler_data.h"
+#include "hpcrun/guest/own_memory.h"
+#include "hpcrun/guest/safe_load.h"
+#include "hpcrun/heap/heap.h"
+#include "hpcrun/measurement/progress.h"
+#include "hpcrun/sample/handler.h"
+#include "hpcrun/sample/memory_events.h"
+#include "hpcrun/sample/search_clock.h"
+#include "hpcrun/unwind/modules.h"
+
+namespace hpcrun {
+
+struct MemoryThread {
+  PlanCache plans;
+  Pace pace;
+  AccessStream accesses;
+  const Stack* stack;  // on which the thread is, in a handler; nullptr: not walked yet
+  const ucontext_t* interrupted;
+  Stack walked;
+  uint32_t generation;  // walk_generation() that the plans belong to
+  bool has_no_clock;    // of the time for which it is ready to run
+};
+
+constinit std::atomic<const SharingUser*> sharing_user{nullptr};
+
+namespace {
+
+ThreadSlot<MemoryThread> slot;
+
+constexpr uint32_t kMostThreads = 64 * 1024;
+constexpr uint64_t kPageMask = kPageBytes - 1;
+constexpr NodeId kThreadRoot = 0;
+
+ContentionWatch* watch;
+alignas(ContentionWatch) unsigned char watch_memory[sizeof(ContentionWatch)];
+Parallelism parallelism;
+std::atomic<int>* tids;  // by index, 0 for those that are gone or were never sampled
+
+// Up to the end of the page, and on where the next one is there.
+size_t read_memory(const void*, uint64_t address, void* to, size_t bytes) noexcept {
+  const size_t in_page = std::min<size_t>(bytes, kPageBytes - (address & kPageMask));
+  if (!safe_read(address, to, in_page)) return 0;
+  if (in_page == bytes) return bytes;
+  return safe_read(address + in_page, static_cast<char*>(to) + in_page, bytes - in_page) ? bytes : in_page;
+}
+
+int tid_of(uint32_t thread) noexcept {
+  return thread < kMostThreads ? tids[thread].load(std::memory_order_relaxed) : 0;
+}
+
+uint64_t bits_of(const Evidence& evidence) noexcept {
+  uint64_t bits = 0;
+  if (reads(evidence.access.kind)) bits |= kAccessReads;
+  if (writes(evidence.access.kind)) bits |= kAccessWrites;
+  if (evidence.is_seen) bits |= kAccessSeen;
+  if (evidence.is_exact) bits |= kAccessExact;
+  if (evidence.access.is_locked) bits |= kAccessLocked;
+  return bits;
+}
+
+const Stack& stack_of(ThreadState& thread) noexcept {
+  MemoryThread& memory = *slot.of(thread);
+  if (!memory.stack) {
+    memory.walked = thread.unwinder.walk(*memory.interrupted);
+    memory.stack = &memory.walked;
+  }
+  return *memory.stack;
+}
+
+// In the context of the instruction, which is not quite where the thread was stopped.
+void report(uint32_t, const Evidence& evidence) noexcept {
+  ThreadState& thread = *this_thread();
+  const Stack& stack = stack_of(thread);
+  if (stack.depth == 0) return;
+  const FrameKey leaf = stack.frames[0];
+  const FrameKey instruction = frame_of(reinterpret_cast<const void*>(evidence.access.instruction));
+  if (instruction) stack.frames[0] = instruction;
+  const NodeId node = thread.tree.insert(stack.frames, stack.depth);
+  stack.frames[0] = leaf;
+  if (node == kNoNode) return;
+  AccessStream& accesses = slot.of(thread)->accesses;
+  const DataPlace place = place_of(evidence.access.address);
+  const AccessRecord record{evidence.time_ns,      evidence.weight_ns, evidence.access.address,
+                            evidence.access.bytes, bits_of(evidence),  place.object};
+  if (evidence.hardware.period)
+    accesses.append(record, evidence.hardware, node);
+  else
+    accesses.append(record, node);
+  if (const SharingUser* const user = sharing_user.load(std::memory_order_acquire))
+    user->access({evidence.time_ns, evidence.access.address, evidence.weight_ns, place.object, place.begin,
+                  place.site, thread.index, evidence.access.bytes, evidence.access.kind, evidence.is_seen,
+                  evidence.is_exact || evidence.hardware.period != 0, evidence.access.is_locked});
+}
+
+// Where the thread is does not matter: the line says to what it belongs.
+void report_progress(uint32_t, uint64_t line, uint64_t time_ns, const Progress& progress) noexcept {
+  slot.of(*this_thread())
+      ->accesses.append({time_ns, progress.cpu_ns, line, progress_bytes(progress.value, progress.is_alone),
+                         kAccessProgress, progress_object(progress.change)},
+                        kThreadRoot);
+}
+
+MemoryThread* memory_of(ThreadState& thread) noexcept {
+  if (MemoryThread* const known = slot.of(thread)) return known;
+  if (thread.index >= kMostThreads) return nullptr;
+  void* const memory = thread.arena.allocate(sizeof(MemoryThread));
+  if (!memory) return nullptr;
+  auto* const made = static_cast<MemoryThread*>(memory);  // zeroed memory is a valid empty one
+  if (!made->accesses.attach(process_state.file, thread.arena, thread.index)) return nullptr;
+  tids[thread.index].store(thread.tid, std::memory_order_relaxed);
+  const StackBounds stack = thread.unwinder.stack();
+  process_state.file.write_thread_memory(
+      {thread.index, stack.low, stack.high, reinterpret_cast<uint64_t>(__builtin_thread_pointer())});
+  slot.set(thread, made);
+  return made;
+}
+
+MachineState state_of(const ucontext_t& context) noexcept {
+  const greg_t* const registers = context.uc_mcontext.gregs;
+  constexpr int kOrder[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                            REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  MachineState state{};
+  for (uint8_t i = 0; i < kGeneralRegisters; ++i)
+    state.general[i] = static_cast<uint64_t>(registers[kOrder[i]]);
+  state.fs_base = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+  return state;
+}
+
+// Plans of code that was unloaded are not those of what came in its place.
+MemoryThread* ready_memory_of(ThreadState& thread) noexcept {
+  MemoryThread* const memory = memory_of(thread);
+  if (!memory || memory->generation == walk_generation()) return memory;
+  memory->generation = walk_generation();
+  memset(static_cast<void*>(&memory->plans), 0, sizeof memory->plans);
+  return memory;
+}
+
+StoppedAt stopped_at(ThreadState& thread, const ucontext_t& context, uint64_t now) noexcept {
+  const auto pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
+  return {state_of(context), pc, thread.unwinder.instruction_before(pc), now};
+}
+
+WatchedThread watched(const ThreadState& thread, MemoryThread& memory) noexcept {
+  const StackBounds stack = thread.unwinder.stack();
+  return {thread.index, stack.low, stack.high, &memory.plans, &memory.pace};
+}
+
+uint64_t process_cpu_ns() noexcept {
+  return sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+Parallelism::Ready ready_time(ThreadState& thread, MemoryThread& memory, uint64_t now) noexcept {
+  if (!parallelism.asks_for_ready_time()) return {true, 0};
+  if (thread.run_queue.descriptor() >= 0) return {true, thread.run_queue.advance(now)};
+  memory.has_no_clock = memory.has_no_clock || !thread.run_queue.open(thread.tid);
+  return {!memory.has_no_clock, 0};
+}
+
+// Where samples come seldom as long as nothing is to be found. Of threads that are processes the clocks tell
+// something else, and with a trace by the wall clock they are read for that.
+Parallelism::Threads running_threads(ThreadState& thread, MemoryThread& memory, uint64_t now) noexcept {
+  if (process_state.search_descriptor == kNoDescriptor || may_convert_threads() ||
+      process_state.traces_wall_clock)
+    return Parallelism::Threads::Together;
+  return parallelism.sampled(now, ready_time(thread, memory, now), process_cpu_ns);
+}
+
+// What the runtime itself does, in handlers above all, is sampled like everything. Its tables are not the
+// program's data.
+bool is_own(uint64_t ip) noexcept {
+  const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&is_own)));
+  return own != kModuleNone && frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
+}
+
+void on_sample(ThreadState& thread, const RecordedSample& sample) noexcept {
+  if (!sample.is_cpu_time || thread.is_converted) return;
+  MemoryThread* const memory = ready_memory_of(thread);
+  if (!memory) return;
+  const uint64_t now = sample.now_ns;
+  memory->stack = &sample.stack;
+  if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
+  if (is_alone()) return memory->pace.forget();
+  watch->pass(now);
+  const Parallelism::Threads threads = running_threads(thread, *memory, now);
+  if (threads == Parallelism::Threads::InTurns) {
+    watch->call_off_search(now);
+    return memory->pace.forget();
+  }
+  const StoppedAt at = stopped_at(thread, sample.context, now);
+  if (is_own(at.pc)) return memory->pace.forget();
+  watch->sample(watched(thread, *memory), at, sample.weight, threads == Parallelism::Threads::Together);
+}
+
+void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data, uint64_t now) noexcept {
+  MemoryThread* const memory = ready_memory_of(thread);
+  if (!memory) return;
+  memory->stack = nullptr;
+  memory->interrupted = &context;
+  watch->hit(watched(thread, *memory), stopped_at(thread, context, now), signal_data);
+}
+
+// A ring has room for fewer; more than that came while it was read.
+constexpr uint32_t kMostRecords = 128;
+
+bool next_of_program(MemoryRing& ring, MemoryRecord& out) noexcept {
+  for (uint32_t i = 0; i < kMostRecords && ring.next(out); ++i)
+    if (!is_own(out.ip)) return true;
+  return false;
+}
+
+// The last of the records raised the signal: it was made where the thread stopped. Of those before it, which
+// came while no signal could, only the instruction is known.
+void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, uint64_t) noexcept {
+  MemoryThread* const memory = ready_memory_of(thread);
+  if (!memory) return;
+  memory->interrupted = &context;
+  const MemoryEvent kind = process_state.config.events[event].memory;
+  MemoryRing& ring = thread.events[event].records;
+  MemoryRecord next;
+  bool more = next_of_program(ring, next);
+  for (uint32_t i = 0; i < kMostRecords && more; ++i) {
+    const MemoryRecord record = next;
+    more = next_of_program(ring, next);
+    FrameKey leaf = frame_of(reinterpret_cast<const void*>(record.ip));
+    if (!leaf) leaf = make_frame(kModuleNone, record.ip);
+    const Stack leaf_alone{&leaf, 1, StackReason::TooDeep};
+    memory->stack = more ? &leaf_alone : nullptr;
+    ToldAccess told;
+    if (tell_access(record, kind, {read_memory, nullptr}, told)) watch->told(watched(thread, *memory), told);
+  }
+}
+
+constexpr char kInUse[] =
+    "Contention was not looked for at all times: the processor's breakpoints are in use, by a debugger or "
+    "another profiler.";
+constexpr char kRefused[] =
+    "Contention cannot be confirmed here: the kernel refuses breakpoints (perf_event_open); "
+    "kernel.perf_event_paranoid of 2 or less and a seccomp profile that lets it pass allow them.";
+
+constexpr char kNotTold[] =
+    "Contention was looked for with breakpoints: the kernel refuses memory samples (PEBS, IBS); `sysctl "
+    "kernel.perf_event_paranoid=1` may allow them.";
+
+ContentionSource source_in_use() noexcept {
+  if (!records_transfers()) return ContentionSource::Breakpoints;
+  return process_state.config.memory_hardware == MemoryHardware::Ibs ? ContentionSource::Ibs
+                                                                     : ContentionSource::Pebs;
+}
+
+// Samples come often, and all allocations are told of, or neither.
+void search(bool is_on) noexcept {
+  if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->search(is_on);
+  sample_often(is_on);
+}
+
+const char* note_of(int failure) noexcept {
+  if (failure == 0) return nullptr;
+  return failure == -ENOSPC ? kInUse : kRefused;
+}
+
+// True if something may be found yet in what threads contend for.
+bool may_find_more() noexcept {
+  const SharingUser* const user = sharing_user.load(std::memory_order_acquire);
+  return !user || user->may_find_more();
+}
+
+bool has_found_all() noexcept {
+  const SharingUser* const user = sharing_user.load(std::memory_order_acquire);
+  return user && user->has_found_all();
+}
+
+std::atomic<bool> is_populated{false};
+
+void start() noexcept {
+  if (!process_state.config.contention) return;
+  if (tids) unmap_own_memory(tids, kMostThreads * sizeof *tids);  // the parent's, in a forked child
+  tids = static_cast<std::atomic<int>*>(map_own_memory(kMostThreads * sizeof *tids, InChild::Copy));
+  if (!tids) return;
+  watch = new (watch_memory) ContentionWatch;
+  is_populated.store(false, std::memory_order_relaxed);
+  const ContentionSource source = source_in_use();
+  const bool is_told = source != ContentionSource::Breakpoints;
+  const bool has_rates = process_state.search_descriptor != kNoDescriptor;
+  if (!watch->start({tid_of,
+                     report,
+                     report_progress,
+                     {read_memory, nullptr},
+                     is_told,
+                     has_rates ? search : nullptr,
+                     may_find_more,
+                     has_found_all},
+                    breakpoint_signal_data(kBreakpointSignalData, slot)))
+    return;
+  process_state.file.counter(Counter::LooksForContention)
+      .store(static_cast<uint64_t>(source), std::memory_order_relaxed);
+  if (!is_told && process_state.config.memory_hardware != MemoryHardware::None)
+    process_state.file.write_note(kNotTold, NoteKind::Contention);
+  follow_allocations();
+  switch_on(slot);
+}
+
+// Once: before the process has several threads.
+void populate() noexcept {
+  if (is_on(slot) && !is_populated.exchange(true, std::memory_order_relaxed)) watch->populate();
+}
+
+uint64_t signals() noexcept {
+  return is_on(slot) ? uint64_t{1} << (SIGTRAP - 1) : 0;
+}
+
+void finish() noexcept {
+  if (!is_on(slot)) return;
+  switch_off(slot);
+  watch->stop();
+  if (const char* const note = note_of(watch->failure()))
+    process_state.file.write_note(note, NoteKind::Contention);
+}
+
+void end_thread(ThreadState& thread) noexcept {
+  MemoryThread* const memory = slot.of(thread);
+  if (!memory) return;
+  tids[thread.index].store(0, std::memory_order_relaxed);
+  memory->accesses.seal();
+  slot.set(thread, nullptr);
+}
+
+void note_module(const ModuleInfo& module) noexcept {
+  note_profiler_data(module.path, module.start, module.end);
+}
+
+void forget() noexcept {
+  switch_off(slot);
+}
+
+}  // namespace
+
+bool searches_contention() noexcept {
+  return is_on(slot);
+}
+
+constexpr Hooks kContentionHooks{.kind = &slot,
+                                 .start = start,
+                                 .signals = signals,
+                                 .finish = finish,
+                                 .fork_child = forget,
+                                 .module = note_module,
+                                 .second_thread = populate,
+                                 .thread_end = end_thread,
+                                 .sample = on_sample,
+                                 .hit = on_hit,
+                                 .records = on_records};
+
+}  // namespace hpcrun

@@ -1,0 +1,144 @@
+#pragma once
+// Defines what a kind of waste, or a repair, does as the measured process runs: one Hooks each, whose
+// functions the runtime calls at samples, breakpoints and memory records, and as threads and the process
+// begin, fork and end. hpcrun/process/kinds.cpp lists all of them, in the order in which they are called.
+//
+// A kind is on from switch_on() to switch_off(). Hooks of handlers are called only while it is on, and must
+// be async-signal-safe and free of locks. All others are called whether it is on or not, and check by
+// themselves whether they have anything to do. Any hook may be nullptr.
+
+#include <ucontext.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "hpcrun/cct/cct.h"
+
+namespace hpcrun {
+
+struct ModuleInfo;   // hpcrun/unwind/modules.h
+struct Stack;        // hpcrun/unwind/unwinder.h
+struct ThreadState;  // hpcrun/sample/state.h
+
+constexpr uint32_t kMaxKinds = 16;
+
+// The number of a kind: its place in ThreadState::kinds, and its bit in HookTable::on. Set once, before
+// measuring begins.
+struct Kind {
+  uint32_t number = 0;
+};
+
+// A sample that was recorded.
+struct RecordedSample {
+  const ucontext_t& context;  // where the signal interrupted the thread
+  const Stack& stack;         // its call path, as recorded
+  NodeId node;                // of that path
+  uint64_t weight;            // in the event's unit: ns, or what it counts
+  uint64_t now_ns;            // CLOCK_MONOTONIC
+  bool is_cpu_time;           // of the event that samples CPU time
+};
+
+struct Hooks {
+  Kind* kind = nullptr;
+
+  // Measuring begins: before modules are announced and sample sources are chosen.
+  void (*prepare)() noexcept = nullptr;
+  // Measuring begins: sample sources are chosen, and no sample was taken yet.
+  void (*start)() noexcept = nullptr;
+  // Returns the signals that the kind raises, bit n-1 for signal n, after start().
+  uint64_t (*signals)() noexcept = nullptr;
+  // Returns those of them that a thread must take in a handler even if the program waits for signals in
+  // sigwait() and similar calls; after prepare().
+  uint64_t (*request_signals)() noexcept = nullptr;
+  // Measuring has ended; no thread's part of the file is closed yet. Also called if start() was not.
+  void (*finish)() noexcept = nullptr;
+  // Measuring starts over in a forked child, which has the parent's state and none of its memory.
+  void (*fork_child)() noexcept = nullptr;
+
+  // A load module is known from now on. Also called in handlers.
+  void (*module)(const ModuleInfo& module) noexcept = nullptr;
+  // The process has a second thread, or is about to create one. Called for each further thread as well;
+  // async-signal-safe.
+  void (*second_thread)() noexcept = nullptr;
+  // The calling thread begins; its state is set. Async-signal-safe.
+  void (*thread_start)() noexcept = nullptr;
+  // The calling thread is about to end, or to end measuring; it may still run code of the program.
+  void (*thread_leaves)() noexcept = nullptr;
+  // The thread's part of the file is about to be closed.
+  void (*thread_end)(ThreadState& thread) noexcept = nullptr;
+
+  // The process executes another program (true), or that failed (false).
+  void (*exec)(bool is_about_to) noexcept = nullptr;
+  // The process ends at once, by _exit(): finish() is not called. Async-signal-safe.
+  void (*sudden_end)() noexcept = nullptr;
+  // The program opens a library whose calls of the allocator and of locks bypass the preloaded libraries.
+  // Called before measuring begins and in unmeasured copies of the process as well. Returns a note for the
+  // file on what is lost, or nullptr.
+  const char* (*interposition_bypassed)() noexcept = nullptr;
+
+  // In handlers, while the kind is on. The thread is busy (ThreadState::busy).
+  void (*sample)(ThreadState& thread, const RecordedSample& sample) noexcept = nullptr;
+  // A breakpoint with breakpoint_signal_data() of this kind was hit.
+  void (*hit)(ThreadState& thread, const ucontext_t& context, uint64_t signal_data,
+              uint64_t now_ns) noexcept = nullptr;
+  // The ring of a memory event has records. A ring is read once: they go to the first kind that has this.
+  void (*records)(ThreadState& thread, const ucontext_t& context, uint32_t event,
+                  uint64_t now_ns) noexcept = nullptr;
+};
+
+// The kinds by number, and which are on. Written outside handlers, and rarely: a handler reads one word if no
+// kind is on.
+struct HookTable {
+  std::atomic<uint32_t> on{0};
+  const Hooks* kinds[kMaxKinds] = {};
+};
+extern constinit HookTable hook_table;
+
+// Gives the kinds their numbers, in this order. Must be called before measuring begins; a second call has no
+// effect.
+void register_kinds(const Hooks* const* kinds, uint32_t count) noexcept;
+
+// From now on handlers call the kind's hooks, or call them no more; handlers at work may still be in one.
+// Async-signal-safe.
+inline bool is_on(const Kind& kind) noexcept {
+  return hook_table.on.load(std::memory_order_acquire) >> kind.number & 1;
+}
+inline void switch_on(const Kind& kind) noexcept {
+  hook_table.on.fetch_or(uint32_t{1} << kind.number, std::memory_order_release);
+}
+inline void switch_off(const Kind& kind) noexcept {
+  if (is_on(kind)) hook_table.on.fetch_and(~(uint32_t{1} << kind.number), std::memory_order_acq_rel);
+}
+
+// Calls use(const Hooks&) for each kind that is on, in the order of their numbers, until one returns true.
+template <typename Use>
+void for_each_on(Use use) noexcept {
+  for (uint32_t on = hook_table.on.load(std::memory_order_acquire); on; on &= on - 1)
+    if (use(*hook_table.kinds[__builtin_ctz(on)])) return;
+}
+
+// Returns what the signals of a kind's breakpoints carry; the low 16 bits are free. `base` marks breakpoints,
+// and its bits 16 to 30 are 0.
+constexpr uint64_t breakpoint_signal_data(uint64_t base, const Kind& kind) noexcept {
+  return base | uint64_t{kind.number} << 16;
+}
+
+constexpr bool is_breakpoint_of(const Kind& kind, uint64_t signal_data) noexcept {
+  return (signal_data >> 16 & 0x7fff) == kind.number;
+}
+
+// What handlers do if threads may run as processes of their own (repair/isolate). Set by that repair alone.
+struct ConversionHooks {
+  // Lets system calls of the calling thread pass undispatched, or ends that. Returns the state before.
+  std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
+  // Returns from a handler of the runtime, with its context: an ordinary return would be dispatched.
+  std::atomic<void (*)(void* context) noexcept> return_from_handler{nullptr};
+};
+extern constinit ConversionHooks conversion_hooks;
+
+// True if threads may be converted.
+inline bool may_convert_threads() noexcept {
+  return conversion_hooks.return_from_handler.load(std::memory_order_relaxed) != nullptr;
+}
+
+}  // namespace hpcrun

@@ -1,3 +1,0 @@
-#include "hpcrun/memory/contended_lines.h"
-
-constinit hpcrun::ContendedLines hpcrun_contended_lines{};

@@ -1,0 +1,43 @@
+// Composes the runtime: the one place that names all kinds of waste and all repairs.
+
+#include "hpcrun/process/kinds.h"
+
+#include <iterator>
+
+#include "hpcrun/contention/observer.h"
+#include "hpcrun/device/life.h"
+#include "hpcrun/heap/heap.h"
+#include "hpcrun/sync/observer.h"
+#include "repair/isolate/runtime/isolating.h"
+#include "repair/layout/placing.h"
+#include "repair/locks/runtime/lock_moves.h"
+
+namespace hpcrun {
+
+// Isolation comes first, because others ask whether it is on. The heap comes before what places allocations
+// and after what needs to know them, and locks are followed before they are moved.
+constexpr const Hooks* const kKinds[] = {&kIsolationHooks, &kContentionHooks, &kHeapHooks,  &kLayoutHooks,
+                                         &kSyncHooks,      &kLockMoveHooks,   &kDeviceHooks};
+constexpr uint32_t kKindCount = std::size(kKinds);
+static_assert(kKindCount <= kMaxKinds);
+
+namespace {
+
+uint64_t all_signals(uint64_t (*Hooks::*hook)() noexcept) noexcept {
+  uint64_t signals = 0;
+  for (const Hooks* const kind : kKinds)
+    if (const auto of_kind = kind->*hook) signals |= of_kind();
+  return signals;
+}
+
+}  // namespace
+
+uint64_t signals_of_kinds() noexcept {
+  return all_signals(&Hooks::signals) | request_signals_of_kinds();
+}
+
+uint64_t request_signals_of_kinds() noexcept {
+  return all_signals(&Hooks::request_signals);
+}
+
+}  // namespace hpcrun
