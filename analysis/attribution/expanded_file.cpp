@@ -1,16 +1,16 @@
 #include "analysis/attribution/expanded_file.h"
 
-#include <elf.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "hpcrun/elf/headers.h"
 
 namespace prof {
 namespace {
@@ -35,18 +35,6 @@ class MappedBytes {
   MappedBytes& operator=(const MappedBytes&) = delete;
 
   std::span<const char> all() const { return {static_cast<const char*>(start_), size_}; }
-  // Returns an empty span if the range is not within the file.
-  std::span<const char> at(uint64_t offset, uint64_t bytes) const {
-    if (offset > size_ || bytes > size_ - offset) return {};
-    return all().subspan(offset, bytes);
-  }
-  template <typename T>
-  bool read(uint64_t offset, T& value) const {
-    const std::span<const char> bytes = at(offset, sizeof value);
-    if (bytes.empty()) return false;
-    std::memcpy(&value, bytes.data(), sizeof value);
-    return true;
-  }
 
  private:
   void* start_ = nullptr;
@@ -59,21 +47,20 @@ struct CompressedSection {
   Elf64_Chdr how{};
 };
 
-std::vector<CompressedSection> zstd_sections(const MappedBytes& file) {
+std::vector<CompressedSection> zstd_sections(const hpcrun::BytesSource& file) {
   std::vector<CompressedSection> found;
   Elf64_Ehdr header;
-  if (!file.read(0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr))
-    return found;
-  for (uint64_t i = 0; i < header.e_shnum; ++i) {
-    CompressedSection section;
-    section.header_offset = header.e_shoff + i * sizeof(Elf64_Shdr);
-    if (!file.read(section.header_offset, section.header)) break;
-    if ((section.header.sh_flags & SHF_COMPRESSED) && section.header.sh_size > sizeof section.how &&
-        file.read(section.header.sh_offset, section.how) && section.how.ch_type == kZstd &&
-        section.how.ch_size <= kMaxSectionBytes)
-      found.push_back(section);
-  }
+  if (read_elf_header(file, header) != hpcrun::ElfStatus::Ok) return found;
+  uint64_t header_offset = header.e_shoff;
+  any_section(file, header, [&](const Elf64_Shdr& section) {
+    CompressedSection compressed{header_offset, section, {}};
+    header_offset += sizeof section;
+    if ((section.sh_flags & SHF_COMPRESSED) && section.sh_size > sizeof compressed.how &&
+        read_item(file, section.sh_offset, 0, compressed.how) && compressed.how.ch_type == kZstd &&
+        compressed.how.ch_size <= kMaxSectionBytes)
+      found.push_back(compressed);
+    return false;
+  });
   return found;
 }
 
@@ -88,12 +75,12 @@ bool write_all(int fd, std::span<const char> bytes, uint64_t offset) {
 }
 
 // Writes piece by piece, because the size that a section states may be wrong.
-bool decompress(std::span<const char> from, uint64_t size, int to, uint64_t offset) {
+bool decompress(hpcrun::Bytes from, uint64_t size, int to, uint64_t offset) {
   const std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream(ZSTD_createDStream(),
                                                                           ZSTD_freeDStream);
   if (!stream) return false;
   std::vector<char> buffer(ZSTD_DStreamOutSize());
-  ZSTD_inBuffer input{from.data(), from.size(), 0};
+  ZSTD_inBuffer input{from.data, from.size, 0};
   uint64_t done = 0;
   size_t missing = 1;
   while (missing != 0) {
@@ -112,7 +99,8 @@ bool decompress(std::span<const char> from, uint64_t size, int to, uint64_t offs
 
 int expand_sections(int fd) {
   const MappedBytes file(fd);
-  const std::vector<CompressedSection> sections = zstd_sections(file);
+  const hpcrun::BytesSource source(std::string_view(file.all().data(), file.all().size()));
+  const std::vector<CompressedSection> sections = zstd_sections(source);
   if (sections.empty()) return fd;
   const int copy = memfd_create("expanded", MFD_CLOEXEC);
   if (copy < 0) return fd;
@@ -122,10 +110,10 @@ int expand_sections(int fd) {
   }
   uint64_t end = file.all().size();
   for (const CompressedSection& section : sections) {
-    const std::span<const char> compressed =
-        file.at(section.header.sh_offset + sizeof section.how, section.header.sh_size - sizeof section.how);
+    const hpcrun::Bytes compressed =
+        source.at(section.header.sh_offset + sizeof section.how, section.header.sh_size - sizeof section.how);
     const uint64_t offset = (end + kAlignment - 1) / kAlignment * kAlignment;
-    if (compressed.empty() || !decompress(compressed, section.how.ch_size, copy, offset)) continue;
+    if (!compressed.data || !decompress(compressed, section.how.ch_size, copy, offset)) continue;
     Elf64_Shdr header = section.header;
     header.sh_flags &= ~uint64_t{SHF_COMPRESSED};
     header.sh_offset = offset;

@@ -1,6 +1,5 @@
 #include "analysis/attribution/module_file.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <fmt/printf.h>
 #include <sys/auxv.h>
@@ -13,6 +12,7 @@
 
 #include "analysis/attribution/debug_file.h"
 #include "analysis/attribution/expanded_file.h"
+#include "hpcrun/elf/headers.h"
 #include "hpcrun/measurement/regular_file.h"
 
 namespace prof {
@@ -25,21 +25,18 @@ const Dwfl_Callbacks kCallbacks = {
     .debuginfo_path = nullptr,
 };
 
-// The kernel maps the vDSO as a whole ELF file, up to the end of its section headers.
-size_t vdso_bytes(const Elf64_Ehdr& header) {
-  return header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
-}
-
 // Returns a descriptor of this machine's vDSO, copied to memory that can be opened as a file; -1 if there is
 // none.
 int open_own_vdso() {
   const unsigned long start = getauxval(AT_SYSINFO_EHDR);
   if (start == 0) return -1;
-  const auto* header = reinterpret_cast<const Elf64_Ehdr*>(start);
+  Elf64_Ehdr header;
+  if (read_elf_header(hpcrun::MappedSource(start), header) != hpcrun::ElfStatus::Ok) return -1;
   const int fd = memfd_create("vdso", MFD_CLOEXEC);
   if (fd < 0) return -1;
-  const size_t bytes = vdso_bytes(*header);
-  if (write(fd, header, bytes) != static_cast<ssize_t>(bytes)) {
+  // The kernel maps it as a whole file.
+  const uint64_t bytes = hpcrun::end_of_sections(header);
+  if (write(fd, reinterpret_cast<const void*>(start), bytes) != static_cast<ssize_t>(bytes)) {
     close(fd);
     return -1;
   }

@@ -3,6 +3,8 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "hpcrun/elf/dynamic.h"
+#include "hpcrun/elf/headers.h"
 #include "hpcrun/guest/syscalls.h"
 
 // Defined by the linker: the start and end of this library.
@@ -18,40 +20,16 @@ constexpr uint64_t kPage = 4096;
 }  // namespace
 
 DynamicSection read_dynamic_section(const dl_phdr_info& module) noexcept {
-  DynamicSection dynamic;
-  for (int i = 0; i < module.dlpi_phnum; ++i) {
-    if (module.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
-    const auto* entry = reinterpret_cast<const Elf64_Dyn*>(module.dlpi_addr + module.dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {
-      const uint64_t address = entry->d_un.d_ptr;
-      switch (entry->d_tag) {
-        case DT_SYMTAB:
-          dynamic.symbols = reinterpret_cast<const Elf64_Sym*>(address);
-          break;
-        case DT_STRTAB:
-          dynamic.strings = reinterpret_cast<const char*>(address);
-          break;
-        case DT_GNU_HASH:
-          dynamic.gnu_hash = reinterpret_cast<const uint32_t*>(address);
-          break;
-        case DT_JMPREL:
-          dynamic.relocations[0] = reinterpret_cast<const Elf64_Rela*>(address);
-          break;
-        case DT_PLTRELSZ:
-          dynamic.counts[0] = entry->d_un.d_val / sizeof(Elf64_Rela);
-          break;
-        case DT_RELA:
-          dynamic.relocations[1] = reinterpret_cast<const Elf64_Rela*>(address);
-          break;
-        case DT_RELASZ:
-          dynamic.counts[1] = entry->d_un.d_val / sizeof(Elf64_Rela);
-          break;
-        default:
-          break;
-      }
-    }
-  }
-  return dynamic;
+  const Elf64_Phdr* const segment = find_segment(module.dlpi_phdr, module.dlpi_phnum, PT_DYNAMIC);
+  if (!segment) return {};
+  const DynamicTables tables =
+      read_dynamic(MappedSource(module.dlpi_addr), segment->p_vaddr, segment->p_memsz);
+  return {reinterpret_cast<const Elf64_Sym*>(tables.symbols),
+          reinterpret_cast<const char*>(tables.strings),
+          tables.gnu_hash,
+          {reinterpret_cast<const Elf64_Rela*>(tables.plt_relocations),
+           reinterpret_cast<const Elf64_Rela*>(tables.relocations)},
+          {tables.plt_relocation_bytes / sizeof(Elf64_Rela), tables.relocation_bytes / sizeof(Elf64_Rela)}};
 }
 
 bool is_this_library(const dl_phdr_info& module) noexcept {
@@ -74,12 +52,10 @@ bool has_import_slots(const dl_phdr_info& module) noexcept {
 
 ImportSlots::ImportSlots(const dl_phdr_info& module) noexcept
     : bias_(module.dlpi_addr), dynamic_(read_dynamic_section(module)) {
-  for (int i = 0; i < module.dlpi_phnum; ++i) {
-    const Elf64_Phdr& header = module.dlpi_phdr[i];
-    if (header.p_type != PT_GNU_RELRO) continue;
-    read_only_low_ = (bias_ + header.p_vaddr) / kPage * kPage;
-    read_only_high_ = (bias_ + header.p_vaddr + header.p_memsz) / kPage * kPage;
-  }
+  const Elf64_Phdr* const read_only = find_segment(module.dlpi_phdr, module.dlpi_phnum, PT_GNU_RELRO);
+  if (!read_only) return;
+  read_only_low_ = (bias_ + read_only->p_vaddr) / kPage * kPage;
+  read_only_high_ = (bias_ + read_only->p_vaddr + read_only->p_memsz) / kPage * kPage;
 }
 
 ImportSlots::~ImportSlots() {

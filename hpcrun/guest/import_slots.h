@@ -14,8 +14,8 @@ namespace hpcrun {
 struct DynamicSection {
   const Elf64_Sym* symbols = nullptr;
   const char* strings = nullptr;
-  const uint32_t* gnu_hash = nullptr;
-  const Elf64_Rela* relocations[2] = {};
+  uint64_t gnu_hash = 0;
+  const Elf64_Rela* relocations[2] = {};  // of functions that are called; the others
   size_t counts[2] = {};
 };
 DynamicSection read_dynamic_section(const dl_phdr_info& module) noexcept;

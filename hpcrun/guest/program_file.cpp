@@ -1,13 +1,10 @@
 #include "hpcrun/guest/program_file.h"
 
-#include <elf.h>
-#include <fcntl.h>
-
-#include <cstring>
 #include <string_view>
 
+#include "hpcrun/elf/headers.h"
+#include "hpcrun/guest/file_reader.h"
 #include "hpcrun/guest/sanitizer_names.h"
-#include "hpcrun/guest/syscalls.h"
 
 namespace hpcrun {
 
@@ -15,78 +12,34 @@ namespace {
 
 constexpr char kGoSection[] = ".go.buildinfo";
 
-class File {
- public:
-  explicit File(const char* path) noexcept
-      : descriptor_(raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
-                                O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  ~File() {
-    if (is_open()) raw_syscall(SYS_close, descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  bool is_open() const noexcept { return descriptor_ >= 0; }
-
-  bool read(uint64_t offset, void* to, size_t bytes) const noexcept {
-    return read_some(offset, to, bytes) == static_cast<long>(bytes);
-  }
-  long read_some(uint64_t offset, void* to, size_t bytes) const noexcept {
-    return raw_syscall(SYS_pread64, descriptor_, reinterpret_cast<long>(to), static_cast<long>(bytes),
-                       static_cast<long>(offset));
-  }
-
- private:
-  long descriptor_;
-};
-
 enum class Loader : uint8_t { None, Glibc, Other };
 
 // Determines the loader. glibc's names: ld-linux-x86-64.so.2, ld-lsb-x86-64.so.3, ld-2.31.so and similar.
-Loader loader_of(const File& file, const Elf64_Ehdr& header) noexcept {
-  if (header.e_phentsize != sizeof(Elf64_Phdr)) return Loader::None;
-  for (uint64_t i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    if (!file.read(header.e_phoff + i * sizeof segment, &segment, sizeof segment)) return Loader::None;
-    if (segment.p_type != PT_INTERP) continue;
-    char path[256];
-    const uint64_t bytes = segment.p_filesz < sizeof path ? segment.p_filesz : sizeof path;
-    const long got = file.read_some(segment.p_offset, path, bytes);
-    if (got <= 0) return Loader::None;
-    std::string_view name(path, static_cast<size_t>(got));
-    name.remove_prefix(name.rfind('/') + 1);  // the whole path if there is no slash
-    for (const std::string_view known : {"ld-linux", "ld-lsb", "ld-2."})
-      if (name.starts_with(known)) return Loader::Glibc;
-    return Loader::Other;
-  }
-  return Loader::None;
+Loader loader_of(const FileReader& file, const Elf64_Ehdr& header) noexcept {
+  Elf64_Phdr segment;
+  if (!find_segment(file, header, PT_INTERP, segment)) return Loader::None;
+  char path[256];
+  const uint64_t bytes = segment.p_filesz < sizeof path ? segment.p_filesz : sizeof path;
+  const long got = file.read_some(segment.p_offset, path, bytes);
+  if (got <= 0) return Loader::None;
+  std::string_view name(path, static_cast<size_t>(got));
+  name.remove_prefix(name.rfind('/') + 1);  // the whole path if there is no slash
+  for (const std::string_view known : {"ld-linux", "ld-lsb", "ld-2."})
+    if (name.starts_with(known)) return Loader::Glibc;
+  return Loader::Other;
 }
 
-// Calls use(section) with each section header until it returns true. Returns true if one did.
-template <typename Use>
-bool any_section(const File& file, const Elf64_Ehdr& header, Use use) noexcept {
-  if (header.e_shentsize != sizeof(Elf64_Shdr)) return false;
-  for (uint64_t i = 0; i < header.e_shnum; ++i) {
-    Elf64_Shdr section;
-    if (!file.read(header.e_shoff + i * sizeof section, &section, sizeof section)) return false;
-    if (use(section)) return true;
-  }
-  return false;
-}
-
-bool has_go_section(const File& file, const Elf64_Ehdr& header) noexcept {
+bool has_go_section(const FileReader& file, const Elf64_Ehdr& header) noexcept {
   Elf64_Shdr names;
-  if (!file.read(header.e_shoff + header.e_shstrndx * sizeof names, &names, sizeof names)) return false;
+  if (!read_name_section(file, header, names)) return false;
   return any_section(file, header, [&](const Elf64_Shdr& section) {
-    char name[sizeof kGoSection];
     return section.sh_type == SHT_PROGBITS && (section.sh_flags & SHF_ALLOC) &&
-           file.read(names.sh_offset + section.sh_name, name, sizeof name) &&
-           std::memcmp(name, kGoSection, sizeof name) == 0;
+           is_named(file, names, section, kGoSection);
   });
 }
 
 // The names of dynamic symbols are the only string table that is loaded.
-bool is_sanitized(const File& file, const Elf64_Ehdr& header) noexcept {
+bool is_sanitized(const FileReader& file, const Elf64_Ehdr& header) noexcept {
   return any_section(file, header, [&](const Elf64_Shdr& section) {
     if (section.sh_type != SHT_STRTAB || !(section.sh_flags & SHF_ALLOC)) return false;
     SanitizerNames names;
@@ -105,12 +58,18 @@ bool is_sanitized(const File& file, const Elf64_Ehdr& header) noexcept {
 }  // namespace
 
 ProgramKind program_kind(const char* path) noexcept {
-  const File file(path);
+  const FileReader file(path);
   if (!file.is_open()) return ProgramKind::Unreadable;
   Elf64_Ehdr header;
-  if (!file.read(0, &header, sizeof header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-    return ProgramKind::NotElf;
-  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) return ProgramKind::Foreign;
+  switch (read_elf_header(file, header)) {
+    case ElfStatus::Ok:
+      break;
+    case ElfStatus::Foreign:
+      return ProgramKind::Foreign;
+    default:
+      return ProgramKind::NotElf;
+  }
+  if (header.e_machine != EM_X86_64) return ProgramKind::Foreign;
   if (has_go_section(file, header)) return ProgramKind::Go;
   switch (loader_of(file, header)) {
     case Loader::None:
@@ -124,7 +83,7 @@ ProgramKind program_kind(const char* path) noexcept {
 
 bool script_interpreter(const char* path, char* interpreter, size_t bytes) noexcept {
   constexpr size_t kMark = 2;  // "#!"
-  const File file(path);
+  const FileReader file(path);
   if (!file.is_open() || bytes <= kMark) return false;
   const long got = file.read_some(0, interpreter, bytes - 1);
   if (got < static_cast<long>(kMark) || interpreter[0] != '#' || interpreter[1] != '!') return false;

@@ -1,7 +1,7 @@
 #pragma once
 // Determines the kind of program in an executable file, which decides whether a preloaded runtime can work in
 // it. The runtime checks its own program and `prof` the one it starts, so that exactly one of them measures a
-// process. Raw system calls and a kilobyte of stack; async-signal-safe.
+// process. Raw system calls and two kilobytes of stack; async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>

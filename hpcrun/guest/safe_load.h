@@ -24,6 +24,21 @@ inline bool safe_load_word(uint64_t from, uint64_t& value) noexcept {
   return safe_read(from, &value, sizeof value);
 }
 
+// Memory of this process that another thread may unmap at any moment, as a source of hpcrun/elf. Offsets are
+// relative to `base`; with base 0 they are addresses.
+class SafeSource {
+ public:
+  static constexpr bool kIsDirect = false;
+
+  explicit SafeSource(uint64_t base = 0) noexcept : base_(base) {}
+  [[nodiscard]] bool read(uint64_t offset, void* to, size_t bytes) const noexcept {
+    return safe_read(base_ + offset, to, bytes);
+  }
+
+ private:
+  uint64_t base_;
+};
+
 // Returns the method in use. The first call that finds process_vm_readv refused changes it permanently.
 SafeLoadMethod safe_load_method() noexcept;
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hpcrun/elf/dynamic.h"
 #include "hpcrun/guest/import_slots.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/unwind/scratch.h"
@@ -40,18 +41,12 @@ int list_functions(dl_phdr_info* info, size_t, void*) noexcept {
   if (!is_this_library(*info)) return 0;
   const DynamicSection dynamic = read_dynamic_section(*info);
   if (!dynamic.gnu_hash || !dynamic.symbols) return 1;
-  const uint32_t buckets = dynamic.gnu_hash[0];
-  const uint32_t first = dynamic.gnu_hash[1];
-  const uint32_t* bucket = dynamic.gnu_hash + 4 + size_t{dynamic.gnu_hash[2]} * 2;
-  const uint32_t* chain = bucket + buckets;
-  for (uint32_t i = 0; i < buckets; ++i) {
-    for (uint32_t symbol = bucket[i]; symbol >= first; ++symbol) {
-      const Elf64_Sym& found = dynamic.symbols[symbol];
-      if (ELF64_ST_TYPE(found.st_info) == STT_FUNC && found.st_shndx != SHN_UNDEF)
-        functions.push(
-            {dynamic.strings + found.st_name, reinterpret_cast<void*>(info->dlpi_addr + found.st_value)});
-      if (chain[symbol - first] & 1) break;
-    }
+  const uint32_t count = count_symbols(MappedSource(), 0, dynamic.gnu_hash);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Elf64_Sym& found = dynamic.symbols[i];
+    if (ELF64_ST_TYPE(found.st_info) == STT_FUNC && found.st_shndx != SHN_UNDEF)
+      functions.push(
+          {dynamic.strings + found.st_name, reinterpret_cast<void*>(info->dlpi_addr + found.st_value)});
   }
   return 1;
 }

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "hpcrun/elf/dynamic.h"
+#include "hpcrun/elf/headers.h"
 #include "hpcrun/guest/sanitizer_names.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/process/preload_list.h"
@@ -73,7 +75,8 @@ Start read_start() noexcept {
   start.environment = start.arguments + stack[0] + 1;
   char** end = start.environment;
   while (*end) ++end;
-  for (const auto* value = reinterpret_cast<const Elf64_auxv_t*>(end + 1); value->a_type != AT_NULL; ++value) {
+  for (const auto* value = reinterpret_cast<const Elf64_auxv_t*>(end + 1); value->a_type != AT_NULL;
+       ++value) {
     const uintptr_t is = value->a_un.a_val;
     if (value->a_type == AT_EXECFN) start.path = reinterpret_cast<const char*>(is);
     if (value->a_type == AT_PHDR) start.segments = reinterpret_cast<const Elf64_Phdr*>(is);
@@ -85,23 +88,15 @@ Start read_start() noexcept {
 
 // Scans the names of the program's dynamic symbols where they are mapped.
 bool has_sanitizer(const Start& start) noexcept {
-  const Elf64_Phdr* own = nullptr;
-  const Elf64_Phdr* dynamic = nullptr;
-  for (size_t i = 0; i < start.segment_count; ++i) {
-    if (start.segments[i].p_type == PT_PHDR) own = start.segments + i;
-    if (start.segments[i].p_type == PT_DYNAMIC) dynamic = start.segments + i;
-  }
+  const Elf64_Phdr* const own = find_segment(start.segments, start.segment_count, PT_PHDR);
+  const Elf64_Phdr* const dynamic = find_segment(start.segments, start.segment_count, PT_DYNAMIC);
   if (!own || !dynamic) return false;
   const uintptr_t bias = reinterpret_cast<uintptr_t>(start.segments) - own->p_vaddr;
-  uintptr_t names = 0;
-  size_t bytes = 0;
-  for (const auto* entry = reinterpret_cast<const Elf64_Dyn*>(bias + dynamic->p_vaddr); entry->d_tag != DT_NULL;
-       ++entry) {
-    if (entry->d_tag == DT_STRTAB) names = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_STRSZ) bytes = entry->d_un.d_val;
-  }
-  if (names < bias) names += bias;  // some loaders add it in place
-  return names && SanitizerNames().take(reinterpret_cast<const char*>(names), bytes);
+  const DynamicTables tables = read_dynamic(MappedSource(bias), dynamic->p_vaddr, dynamic->p_memsz);
+  // Some loaders have added the bias in place.
+  const uint64_t names = tables.strings < bias ? tables.strings + bias : tables.strings;
+  return tables.strings != 0 &&
+         SanitizerNames().take(reinterpret_cast<const char*>(names), tables.string_bytes);
 }
 
 bool names_runtime(const char* list) noexcept {
@@ -124,8 +119,8 @@ bool is_same_file(const char* one, const char* other) noexcept {
   struct stat first;
   struct stat second;
   const auto read = [](const char* path, struct stat& status) {
-    return raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>(path), reinterpret_cast<long>(&status),
-                       0) == 0;
+    return raw_syscall(SYS_newfstatat, AT_FDCWD, reinterpret_cast<long>(path),
+                       reinterpret_cast<long>(&status), 0) == 0;
   };
   return read(one, first) && read(other, second) && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;

@@ -1,6 +1,5 @@
 #include "hpcrun/process/saved_files.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "hpcrun/elf/headers.h"
 #include "hpcrun/guest/own_mappings.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/sample/config.h"
@@ -167,28 +167,20 @@ bool dump_memory(const KnownFile& module, long to) noexcept {
   static char page[kPage];
   Elf64_Ehdr file;
   if (!write_memory(to, module.start, kPage, 0) || !read_back(to, page, kPage, 0)) return false;
-  memcpy(&file, page, sizeof file);
-  if (memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
-      file.e_phentsize != sizeof(Elf64_Phdr) || file.e_phoff > kPage ||
-      file.e_phnum > (kPage - file.e_phoff) / sizeof(Elf64_Phdr))
-    return false;
-  const auto segment = [&](size_t i) {
-    Elf64_Phdr header;
-    memcpy(&header, page + file.e_phoff + i * sizeof header, sizeof header);
-    return header;
-  };
+  const BytesSource source(std::string_view(page, kPage));
+  if (read_elf_header(source, file) != ElfStatus::Ok) return false;
   uint64_t end = 0, bytes = 0;
-  for (size_t i = 0; i < file.e_phnum; ++i) {
-    const Elf64_Phdr header = segment(i);
-    if (header.p_type != PT_LOAD) continue;
+  const auto fails_to_save = [&](const Elf64_Phdr& header) {
+    if (header.p_type != PT_LOAD) return false;
     end = std::max(end, header.p_vaddr + header.p_memsz);
     bytes += header.p_filesz;
-    if (bytes > kMaxSavedBytes ||
-        !write_memory(to, module.load_bias + header.p_vaddr, header.p_filesz, header.p_offset))
-      return false;
-  }
-  for (size_t i = 0; i < file.e_phnum; ++i)
-    if (segment(i).p_type == PT_DYNAMIC && !restore_dynamic(to, module, segment(i), end)) return false;
+    return bytes > kMaxSavedBytes ||
+           !write_memory(to, module.load_bias + header.p_vaddr, header.p_filesz, header.p_offset);
+  };
+  const auto fails_to_restore = [&](const Elf64_Phdr& header) {
+    return header.p_type == PT_DYNAMIC && !restore_dynamic(to, module, header, end);
+  };
+  if (any_segment(source, file, fails_to_save) || any_segment(source, file, fails_to_restore)) return false;
   file.e_shoff = 0;
   file.e_shnum = file.e_shstrndx = 0;
   return write_memory(to, reinterpret_cast<uint64_t>(&file), sizeof file, 0);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "hpcrun/elf/frame_index.h"
 #include "hpcrun/unwind/cfi.h"
 
 namespace hpcrun {
@@ -36,15 +37,9 @@ class CfiIndex {
   uint32_t functions() const noexcept { return count_; }
 
  private:
-  // Offsets from the header, as in the file.
-  struct Entry {
-    int32_t start;
-    int32_t fde;
-  };
-
   bool parse(uint64_t fde_address, Cie& cie, Fde& fde) const noexcept;
 
-  const Entry* entries_ = nullptr;
+  const FrameIndexEntry* entries_ = nullptr;
   uint32_t count_ = 0;
   uint64_t header_ = 0;  // ELF address
   CfiSection section_;

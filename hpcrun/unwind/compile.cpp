@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "hpcrun/elf/frame_index.h"
 #include "hpcrun/unwind/scratch.h"
 #include "hpcrun/unwind/table_memory.h"
 
 namespace hpcrun {
 namespace {
-
-constexpr uint8_t kHdrTableEncoding = kPointerDataRelative | kPointerS4;
 
 struct FdeRef {
   uint64_t start;
@@ -48,24 +47,16 @@ class Compiler {
 
   // The linker's table is already sorted and lists every relevant FDE.
   bool collect_from_hdr() noexcept {
+    FrameIndex index;
+    if (!read_frame_index(sources_.eh_frame_hdr, index)) return false;
     Cursor cursor(sources_.eh_frame_hdr);
+    cursor.block(index.head_bytes);
+    if (index.count == 0 || index.count > cursor.left() / sizeof(FrameIndexEntry)) return false;
     const uint64_t base = sources_.eh_frame_hdr_address;
-    const CfiSection section{sources_.eh_frame_hdr, base, 0, false};
-    if (cursor.u8() != 1) return false;
-    const uint8_t frame_encoding = cursor.u8();
-    const uint8_t count_encoding = cursor.u8();
-    const uint8_t table_encoding = cursor.u8();
-    uint64_t ignored;
-    uint64_t count;
-    if (!cursor.ok || table_encoding != kHdrTableEncoding || count_encoding == kPointerOmitted) return false;
-    if (!read_pointer(section, cursor, frame_encoding, base, ignored) ||
-        !read_pointer(section, cursor, count_encoding, base, count) || count == 0 ||
-        count > cursor.left() / 8) {
-      return false;
-    }
-    for (uint64_t i = 0; i < count; ++i) {
-      const uint64_t start = base + static_cast<uint64_t>(int64_t{cursor.fixed<int32_t>()});
-      const uint64_t fde = base + static_cast<uint64_t>(int64_t{cursor.fixed<int32_t>()});
+    for (uint64_t i = 0; i < index.count; ++i) {
+      const auto entry = cursor.fixed<FrameIndexEntry>();
+      const uint64_t start = base + static_cast<uint64_t>(int64_t{entry.function});
+      const uint64_t fde = base + static_cast<uint64_t>(int64_t{entry.record});
       const uint64_t offset = fde - sources_.eh_frame.address;
       if (offset < sources_.eh_frame.bytes.size) collect({start, static_cast<uint32_t>(offset), 0});
     }
@@ -93,7 +84,7 @@ class Compiler {
       cie_ok_ = false;
       if (record.cie_offset >= 0) {
         const CfiRecord cie = split_record(section, static_cast<uint64_t>(record.cie_offset));
-        cie_ok_ = cie.kind == CfiRecordKind::Cie && parse_cie(section, cie.body, cie_);
+        cie_ok_ = cie.kind == CfiRecordKind::Cie && parse_cie(cie.body, cie_);
       }
     }
     return cie_ok_ && parse_fde(section, record.body, cie_, fde);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "hpcrun/elf/frame_index.h"
+#include "hpcrun/elf/headers.h"
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
 
@@ -35,34 +37,17 @@ bool copy_record(uint64_t address, uint64_t load_bias, uint8_t* to, CfiSection& 
   return true;
 }
 
-// Searches .eh_frame_hdr. Returns false if it has no table of the usual form, or no entry for the address.
+// Searches .eh_frame_hdr. Returns false if it has no index of the usual form, or no entry for the address.
 bool find_fde(const ImageDescription& image, uint64_t address, uint64_t& fde) noexcept {
-  uint8_t header[12];
-  if (image.eh_frame_hdr == 0 || !safe_read(image.eh_frame_hdr, header, sizeof header)) return false;
-  constexpr uint8_t kUsual[] = {1, kPointerPcRelative | kPointerS4, kPointerU4,
-                                kPointerDataRelative | kPointerS4};
-  if (memcmp(header, kUsual, sizeof kUsual) != 0) return false;
-  uint32_t count;
-  memcpy(&count, header + 8, sizeof count);
-  const int64_t wanted = static_cast<int64_t>(address - image.eh_frame_hdr);
-  const uint64_t table = image.eh_frame_hdr + sizeof header;
-  struct Entry {
-    int32_t start;
-    int32_t fde;
-  } entry{};
-  uint32_t low = 0;
-  uint32_t high = count;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (!safe_read(table + uint64_t{middle} * sizeof entry, &entry, sizeof entry)) return false;
-    if (entry.start <= wanted) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == 0 || !safe_read(table + uint64_t{low - 1} * sizeof entry, &entry, sizeof entry)) return false;
-  fde = image.eh_frame_hdr + static_cast<uint64_t>(int64_t{entry.fde});
+  uint8_t head[FrameIndex::kUsualHeadBytes];
+  FrameIndex index;
+  FrameIndexEntry entry;
+  const auto wanted = static_cast<int64_t>(address - image.eh_frame_hdr);
+  if (image.eh_frame_hdr == 0 || !safe_read(image.eh_frame_hdr, head, sizeof head) ||
+      !read_frame_index({head, sizeof head}, index) ||
+      !find_frame_entry(SafeSource(), image.eh_frame_hdr, index, wanted, entry))
+    return false;
+  fde = image.eh_frame_hdr + static_cast<uint64_t>(int64_t{entry.record});
   return true;
 }
 
@@ -78,7 +63,7 @@ __attribute__((noinline)) bool run_to_row(uint64_t address, LiveScratch& s) noex
   if (fde.kind != CfiRecordKind::Fde) return false;
   if (!copy_record(at + static_cast<uint64_t>(fde.cie_offset), bias, s.cie_bytes, cie_section)) return false;
   const CfiRecord cie = split_record(cie_section, 0);
-  return cie.kind == CfiRecordKind::Cie && parse_cie(cie_section, cie.body, s.cie) &&
+  return cie.kind == CfiRecordKind::Cie && parse_cie(cie.body, s.cie) &&
          parse_fde(fde_section, fde.body, s.cie, s.fde) && s.machine.start(s.cie, s.fde, false) &&
          s.machine.run_to(address - bias);
 }
@@ -112,15 +97,12 @@ bool find_live_code(uint64_t address, LiveScratch& s, LiveCode& code) noexcept {
   if (!_dl_find_object) return false;
   if (_dl_find_object(reinterpret_cast<void*>(address), &s.found) != 0) return false;
 
-  const Elf64_Ehdr& elf = s.elf;
-  const auto start = reinterpret_cast<uint64_t>(s.found.dlfo_map_start);
+  const SafeSource file(reinterpret_cast<uint64_t>(s.found.dlfo_map_start));
   if (!safe_read(reinterpret_cast<uint64_t>(s.found.dlfo_link_map), &s.map, sizeof s.map)) return false;
-  if (!safe_read(start, &s.elf, sizeof s.elf) || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0) return false;
-  const size_t headers = elf.e_phnum < LiveScratch::kMaxHeaders ? elf.e_phnum : LiveScratch::kMaxHeaders;
-  if (elf.e_phentsize != sizeof(Elf64_Phdr) ||
-      !safe_read(start + elf.e_phoff, s.headers, headers * sizeof(Elf64_Phdr))) {
-    return false;
-  }
+  if (read_elf_header(file, s.elf) != ElfStatus::Ok) return false;
+  const uint64_t all_headers = segment_count(file, s.elf);
+  const size_t headers = all_headers < LiveScratch::kMaxHeaders ? all_headers : LiveScratch::kMaxHeaders;
+  if (headers == 0 || !file.read(s.elf.e_phoff, s.headers, headers * sizeof(Elf64_Phdr))) return false;
   if (!read_string(reinterpret_cast<uint64_t>(s.map.l_name), s.path, sizeof s.path)) return false;
   const char* const path = module_path(s.path, s.path, sizeof s.path);
   describe_image(s.headers, headers, s.map.l_addr, s.image);

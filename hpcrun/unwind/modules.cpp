@@ -11,7 +11,7 @@
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/unwind/compile.h"
-#include "hpcrun/unwind/elf_file.h"
+#include "hpcrun/unwind/file_sections.h"
 #include "hpcrun/unwind/live_module.h"
 #include "hpcrun/unwind/loader_lock.h"
 #include "hpcrun/unwind/registry.h"

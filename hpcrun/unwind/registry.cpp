@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include "hpcrun/elf/notes.h"
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
@@ -66,28 +67,15 @@ ModuleIdentity* find_identity(ModuleIdentity* from, const ModuleIdentity* until,
   return nullptr;
 }
 
-// Reads one note at a time to save memory: handlers run on small alternate stacks.
 void read_build_id(const Elf64_Phdr& header, uint64_t load_bias, ImageDescription& image) noexcept {
-  const uint64_t align = header.p_align == 8 ? 8 : 4;
-  const auto padded = [align](uint64_t n) { return (n + align - 1) / align * align; };
-  uint64_t at = load_bias + header.p_vaddr;
-  const uint64_t end = at + std::min<uint64_t>(header.p_memsz, kMaxNoteBytes);
-  struct {
-    Elf64_Nhdr note;
-    char name[4];
-  } head;
-  while (at + sizeof head <= end && safe_read(at, &head, sizeof head)) {
-    const uint64_t data = at + sizeof head.note + padded(head.note.n_namesz);
-    if (data > end || head.note.n_descsz > end - data) return;
-    if (head.note.n_type == NT_GNU_BUILD_ID && head.note.n_namesz == 4 &&
-        std::memcmp(head.name, "GNU", 4) == 0 && head.note.n_descsz <= ImageDescription::kMaxBuildIdBytes) {
-      if (!safe_read(data, image.build_id, head.note.n_descsz)) return;
-      image.build_id_bytes = head.note.n_descsz;
-      image.build_id_at = data;
-      return;
-    }
-    at = data + padded(head.note.n_descsz);
-  }
+  const uint64_t bytes = std::min<uint64_t>(header.p_memsz, kMaxNoteBytes);
+  ElfNote note;
+  if (!find_build_id(SafeSource(), load_bias + header.p_vaddr, bytes, header.p_align, note) ||
+      note.description_bytes > ImageDescription::kMaxBuildIdBytes ||
+      !safe_read(note.description, image.build_id, note.description_bytes))
+    return;
+  image.build_id_bytes = note.description_bytes;
+  image.build_id_at = note.description;
 }
 
 }  // namespace

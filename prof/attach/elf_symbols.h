@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+
+#include "hpcrun/elf/headers.h"
 
 namespace prof {
 
@@ -15,7 +17,7 @@ class ElfFile {
   explicit ElfFile(const std::string& path);
 
   bool is_valid() const { return !bytes_.empty(); }
-  bool is_64bit_x86() const;
+  bool is_64bit_x86() const { return is_64bit_x86_; }
   bool has_section(std::string_view name) const;
 
   // Returns the link-time address of a function that the file exports, or 0 if it does not export it.
@@ -30,11 +32,15 @@ class ElfFile {
   uint64_t find_code(std::string_view wanted) const;
 
  private:
-  template <typename T>
-  const T* at(uint64_t offset, uint64_t count = 1) const;
-  const char* section_name(uint64_t index) const;
+  hpcrun::BytesSource source() const { return hpcrun::BytesSource(std::string_view(bytes_)); }
+
+  // Calls use(name, symbol) with each function of the tables of these types until it returns true.
+  template <typename Use>
+  bool any_function(std::initializer_list<uint32_t> tables, Use use) const;
 
   std::string bytes_;
+  Elf64_Ehdr header_{};
+  bool is_64bit_x86_ = false;
 };
 
 }  // namespace prof

@@ -1,12 +1,12 @@
 #include "prof/external_sampler/image.h"
 
-#include <elf.h>
 #include <gelf.h>
 #include <sys/auxv.h>
 
 #include <cstring>
 
 #include "analysis/attribution/elf_section.h"
+#include "hpcrun/elf/headers.h"
 #include "hpcrun/guest/program_file.h"
 #include "hpcrun/measurement/regular_file.h"
 #include "hpcrun/unwind/compile.h"
@@ -34,8 +34,10 @@ void Image::open(const std::string& path) {
   if (path == "[vdso]") {
     auto* start = reinterpret_cast<char*>(getauxval(AT_SYSINFO_EHDR));
     if (!start) return;
-    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(start);
-    const uint64_t bytes = header->e_shoff + uint64_t{header->e_shnum} * header->e_shentsize;
+    Elf64_Ehdr header;
+    const hpcrun::MappedSource vdso(reinterpret_cast<uint64_t>(start));
+    if (read_elf_header(vdso, header) != hpcrun::ElfStatus::Ok) return;
+    const uint64_t bytes = hpcrun::end_of_sections(header);
     if (bytes <= kMostVdsoBytes) elf_.reset(elf_memory(start, bytes));
     return;
   }

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 
-#include "hpcrun/unwind/dwarf.h"
+#include "hpcrun/elf/dwarf.h"
 
 namespace prof {
 

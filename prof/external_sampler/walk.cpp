@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "hpcrun/unwind/dwarf.h"
+#include "hpcrun/elf/dwarf.h"
 #include "hpcrun/unwind/rule.h"
 
 namespace prof {

@@ -14,6 +14,7 @@
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
+#include "tests/elf/small_file.h"
 #include "tests/fuzz/database_files.h"
 #include "tests/fuzz/team_seed.h"
 #include "tests/fuzz/timeline_seed.h"
@@ -236,6 +237,26 @@ void add_plans(const Seeds& seeds) {
     seeds.add("repair_plan", name, std::string(plan.data(), plan.size()));
 }
 
+// With a function that pushes one register, in both forms of unwind information.
+void add_elf_files(const Seeds& seeds) {
+  std::string frames, index{1, 0x1b, 0x03, 0x3b}, dynamic, symbols(8, '\0');
+  for (const uint32_t word : {20u, 0u, 0x00527a01u, 0x01107801u, 0x0c1b1000u, 0x00900807u})
+    test::append(frames, word);
+  for (const uint32_t word : {20u, 28u, 0x1000u, 16u, 0x100e4100u, 0x00000286u}) test::append(frames, word);
+  for (const int32_t word : {-64, 1, 0x100, -40}) test::append(index, word);
+  for (const uint32_t word : {1u, 1u, 1u, 6u, 0u, 0u, 1u, 3u}) test::append(symbols, word);
+  for (const auto& [tag, value] : {std::pair{DT_SYMTAB, 64u}, {DT_GNU_HASH, 72u}, {DT_NULL, 0u}})
+    test::append(dynamic, Elf64_Dyn{tag, {value}});
+  test::SmallFile file;
+  file.add(".gnu.hash", SHT_GNU_HASH, symbols)
+      .add(".dynamic", SHT_DYNAMIC, dynamic)
+      .add(".note", SHT_NOTE, test::a_note(NT_GNU_BUILD_ID, "GNU", "0123456789abcdef"))
+      .add(".eh_frame_hdr", SHT_PROGBITS, index)
+      .add(".eh_frame", SHT_PROGBITS, frames);
+  seeds.add("elf", "small", file.bytes());
+  seeds.add("elf", "numbered-by-first-section", file.number_by_first_section().bytes());
+}
+
 void add_texts(const Seeds& seeds) {
   seeds.add("perf_map", "map",
             "1000 100 function one\n2000 10 two\n1000 80 three\n7f0000000000 4096 Interpreter\n");
@@ -282,6 +303,7 @@ int main(int argc, char** argv) {
   add_imports(seeds);
   add_rings(seeds);
   add_plans(seeds);
+  add_elf_files(seeds);
   add_texts(seeds);
   return 0;
 }

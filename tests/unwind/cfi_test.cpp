@@ -89,7 +89,7 @@ RowAt row_at(const Code& instructions, uint64_t offset, const char* augmentation
   Cie cie;
   Fde fde;
   CfiMachine machine;
-  REQUIRE(parse_cie(section.view(), split_record(section.view(), 0).body, cie));
+  REQUIRE(parse_cie(split_record(section.view(), 0).body, cie));
   REQUIRE(parse_fde(section.view(), split_record(section.view(), fde_at).body, cie, fde));
   REQUIRE(fde.start == kFunction);
   REQUIRE(fde.end == kFunction + 100);
@@ -231,11 +231,11 @@ TEST_CASE("CIEs of versions and augmentations that are not understood are refuse
   Section section;
   section.cie("zX", {0});
   Cie cie;
-  CHECK_FALSE(parse_cie(section.view(), split_record(section.view(), 0).body, cie));
+  CHECK_FALSE(parse_cie(split_record(section.view(), 0).body, cie));
   Section versioned;
   versioned.cie();
   versioned.bytes[8] = 2;
-  CHECK_FALSE(parse_cie(versioned.view(), split_record(versioned.view(), 0).body, cie));
+  CHECK_FALSE(parse_cie(split_record(versioned.view(), 0).body, cie));
 }
 
 TEST_CASE("a table has a row where the rule changes and nowhere else") {

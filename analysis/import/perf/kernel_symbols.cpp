@@ -1,14 +1,14 @@
 #include "analysis/import/perf/kernel_symbols.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <sstream>
+
+#include "hpcrun/elf/notes.h"
 
 namespace prof::perf {
 namespace {
@@ -27,19 +27,11 @@ std::optional<std::string> contents_of(const std::string& path) {
 // Returns the build-id in the notes that the running kernel provides.
 std::vector<uint8_t> own_build_id() {
   const std::string notes = contents_of("/sys/kernel/notes").value_or("");
-  constexpr size_t kAlign = 4;
-  for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
-    Elf64_Nhdr note;
-    std::memcpy(&note, notes.data() + at, sizeof note);
-    const size_t name = at + sizeof note;
-    const size_t value = name + (size_t{note.n_namesz} + kAlign - 1) / kAlign * kAlign;
-    if (value > notes.size() || note.n_descsz > notes.size() - value) break;
-    if (note.n_type == NT_GNU_BUILD_ID && notes.compare(name, 3, "GNU") == 0)
-      return {notes.begin() + static_cast<ptrdiff_t>(value),
-              notes.begin() + static_cast<ptrdiff_t>(value + note.n_descsz)};
-    at = value + (size_t{note.n_descsz} + kAlign - 1) / kAlign * kAlign;
-  }
-  return {};
+  const hpcrun::BytesSource source{std::string_view(notes)};
+  hpcrun::ElfNote note;
+  if (!find_build_id(source, 0, notes.size(), 4, note)) return {};
+  const hpcrun::Bytes id = source.at(note.description, note.description_bytes);
+  return {id.data, id.data + id.size};
 }
 
 std::string_view take_word(std::string_view& line) {

@@ -26,12 +26,18 @@ class CodeFunctions {
   CodeFunction operator[](uint32_t number) const noexcept;
 
  private:
-  uint64_t low_of(uint32_t number) const noexcept;
+  struct Entry {
+    uint64_t low;
+    uint64_t record;  // address of its FDE
+  };
+  Entry entry(uint32_t number) const noexcept;
 
   const char* why_not_ = nullptr;
-  uint64_t header_ = 0;
-  uint64_t table_ = 0;
+  uint64_t header_ = 0;   // .eh_frame_hdr
+  uint64_t entries_ = 0;  // in it
   uint32_t size_ = 0;
+  uint64_t segment_ = 0;  // which contains both sections
+  uint64_t segment_bytes_ = 0;
 };
 
 }  // namespace hpcrun
