@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace hpcrun {
 
@@ -29,7 +28,7 @@ struct Cursor {
       fail();
       return value;
     }
-    std::memcpy(&value, at, sizeof(T));
+    __builtin_memcpy(&value, at, sizeof(T));
     at += sizeof(T);
     return value;
   }

@@ -4,8 +4,6 @@
 
 #include <elf.h>
 
-#include <cstring>
-
 #include "hpcrun/elf/source.h"
 
 namespace hpcrun {

@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "hpcrun/elf/cursor.h"
@@ -39,7 +38,7 @@ class BytesSource {
   [[nodiscard]] bool read(uint64_t offset, void* to, size_t bytes) const noexcept {
     const Bytes from = at(offset, bytes);
     if (!from.data) return false;
-    std::memcpy(to, from.data, bytes);
+    __builtin_memcpy(to, from.data, bytes);
     return true;
   }
 
@@ -56,7 +55,7 @@ class MappedSource {
 
   explicit MappedSource(uint64_t base = 0) noexcept : base_(base) {}
   [[nodiscard]] bool read(uint64_t offset, void* to, size_t bytes) const noexcept {
-    std::memcpy(to, reinterpret_cast<const void*>(base_ + offset), bytes);
+    __builtin_memcpy(to, reinterpret_cast<const void*>(base_ + offset), bytes);
     return true;
   }
 

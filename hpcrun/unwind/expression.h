@@ -5,21 +5,10 @@
 #include <cstdint>
 
 #include "hpcrun/unwind/cfi.h"
+#include "hpcrun/unwind/registers.h"
 #include "hpcrun/unwind/stack_memory.h"
 
 namespace hpcrun {
-
-// A frame's registers, by DWARF number. In callers, the registers that calls do not preserve are unknown.
-struct Registers {
-  uint64_t value[kRegisterCount];
-  uint32_t known = 0;  // one bit per register
-
-  bool has(unsigned reg) const noexcept { return reg < kRegisterCount && (known >> reg & 1) != 0; }
-  void set(unsigned reg, uint64_t to) noexcept {
-    value[reg] = to;
-    known |= 1u << reg;
-  }
-};
 
 enum class EvaluationStatus : uint8_t {
   Ok,

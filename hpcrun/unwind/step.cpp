@@ -1,5 +1,6 @@
 // Steps from a frame to its caller by rules that are not simple.
 
+#include "hpcrun/unwind/rule_step.h"
 #include "hpcrun/unwind/walk_state.h"
 
 namespace hpcrun {
@@ -30,58 +31,17 @@ Step Unwinder::State::step(CachedCode& known, uint64_t address) noexcept {
 }
 
 Step Unwinder::State::step_by_rule(const Rule& rule) noexcept {
-  const Registers& frame = registers;
-  uint64_t cfa;
-  if (rule.kind == RuleKind::Plt) {
-    cfa = frame.value[kRsp] + 8 + ((pc() & 15) >= static_cast<uint64_t>(rule.cfa_offset) ? 8 : 0);
-  } else {
-    if (!frame.has(rule.cfa_register)) {
+  switch (hpcrun::step_by_rule(rule, registers, all_registers, memory, caller)) {
+    case RuleStep::Ok:
+      return finish_step(rule);
+    case RuleStep::UnknownRegister:
       return all_registers ? Step::failed(StackReason::Unsupported) : Step{StepKind::NeedsRegisters};
-    }
-    cfa = frame.value[rule.cfa_register] + static_cast<uint64_t>(int64_t{rule.cfa_offset});
-    if (rule.kind == RuleKind::Deref) {
-      const uint64_t place = cfa;
-      if (!memory.load(place, cfa)) return Step::failed(StackReason::UnreadableStack);
-    }
+    case RuleStep::Unreadable:
+      return Step::failed(StackReason::UnreadableStack);
+    case RuleStep::NoReturnAddress:
+      break;
   }
-  caller.known = 0;
-  caller.set(kRsp, cfa);
-
-  const auto recover = [&](unsigned reg, Place place) -> bool {
-    uint64_t at = static_cast<uint64_t>(place.offset());
-    switch (place.base()) {
-      case Place::Cfa:
-        at += cfa;
-        break;
-      case Place::Rbp:
-        if (!frame.has(kRbp)) return true;
-        at += frame.value[kRbp];
-        break;
-      case Place::Rsp:
-        at += frame.value[kRsp];
-        break;
-      case Place::Special:
-        if (place.is_unchanged() && frame.has(reg)) caller.set(reg, frame.value[reg]);
-        return true;
-    }
-    uint64_t value;
-    if (!memory.load(at, value)) return false;
-    caller.set(reg, value);
-    return true;
-  };
-  bool loaded = recover(kReturnAddress, rule.return_address) && recover(kRbp, rule.rbp);
-  if (loaded && all_registers) {
-    loaded = recover(kRbx, rule.rbx) && recover(kR12, rule.r12) && recover(kR13, rule.r13) &&
-             recover(kR14, rule.r14) && recover(kR15, rule.r15);
-    if (loaded && (rule.flags & kRuleKernelFrame)) {
-      for (unsigned reg = 0; loaded && reg < kRegisterCount; ++reg) {
-        loaded = recover(reg, Place::at(Place::Rsp, kernel_frame_offset(reg)));
-      }
-    }
-  }
-  if (!loaded) return Step::failed(StackReason::UnreadableStack);
-  if (!caller.has(kReturnAddress)) return Step::failed(StackReason::Unsupported);
-  return finish_step(rule);
+  return Step::failed(StackReason::Unsupported);
 }
 
 // Steps by a row that no table holds, using the program kept in the table or the module itself.
@@ -104,8 +64,7 @@ Step Unwinder::State::step_by_interpretation(const Rule& rule, uint64_t address)
       is_found = table.index->find(address - bias, row());
     } else if (static_cast<uint32_t>(rule.cfa_offset) < table.program_count) {
       const CfiProgram& program = table.programs[rule.cfa_offset];
-      is_found =
-          live.machine.start(program.cie, program.fde, false) && live.machine.run_to(address - bias);
+      is_found = live.machine.start(program.cie, program.fde, false) && live.machine.run_to(address - bias);
     }
     if (!is_found) return Step::failed(StackReason::NoUnwindInfo);
   }

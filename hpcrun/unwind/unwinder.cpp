@@ -15,7 +15,6 @@ constexpr uint64_t kLeastSwitchBytes = 64 * 1024;
 constexpr unsigned kMaxDownwardSteps = 32;
 
 constexpr uint32_t kWalkedRegisters = 1u << kRsp | 1u << kRbp | 1u << kReturnAddress;
-constexpr uint32_t kAllRegisters = (1u << kRegisterCount) - 1;
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include "hpcrun/elf/dwarf.h"
 #include "hpcrun/unwind/rule.h"
+#include "hpcrun/unwind/rule_step.h"
 
 namespace prof {
 
@@ -16,7 +17,6 @@ namespace {
 using hpcrun::kRbp;
 using hpcrun::kReturnAddress;
 using hpcrun::kRsp;
-using hpcrun::Place;
 using hpcrun::Rule;
 using hpcrun::RuleKind;
 using hpcrun::StackReason;
@@ -31,22 +31,48 @@ size_t longest_chain() {
   return limit;
 }
 
+// The piece of stack that came with a sample.
+class SampledStack {
+ public:
+  SampledStack(const std::vector<uint8_t>& bytes, uint64_t start) : bytes_(bytes), start_(start) {}
+
+  bool load(uint64_t address, uint64_t& value) noexcept {
+    if (address < start_ || bytes_.size() < sizeof value || address - start_ > bytes_.size() - sizeof value) {
+      unreadable_ = address;
+      return false;
+    }
+    std::memcpy(&value, bytes_.data() + (address - start_), sizeof value);
+    return true;
+  }
+  uint64_t start() const { return start_; }
+  // The address of the last load that failed.
+  uint64_t unreadable() const { return unreadable_; }
+
+ private:
+  const std::vector<uint8_t>& bytes_;
+  uint64_t start_;
+  uint64_t unreadable_ = 0;
+};
+
 class Walk {
  public:
-  Walk(const AddressSpace& space, const PerfSample& sample) : space_(space), sample_(sample) {}
+  Walk(const AddressSpace& space, const PerfSample& sample)
+      : space_(space),
+        sample_(sample),
+        stack_(sample.stack, sample.registers.empty() ? 0 : sample.registers[kRsp]) {}
 
   OutsideStack run() {
     if (sample_.registers.empty()) return by_chain_alone(StackReason::NoUnwindInfo);
-    registers_ = sample_.registers;
-    known_ = (1u << hpcrun::kRegisterCount) - 1;
+    std::copy_n(sample_.registers.begin(), hpcrun::kRegisterCount, registers_.value);
+    registers_.known = hpcrun::kAllRegisters;
     const StackReason end = by_tables();
     if (stack_class(end) == hpcrun::StackClass::Complete || !in_go_) return {std::move(frames_), end};
     return beyond_go_stack();
   }
 
  private:
-  uint64_t pc() const { return registers_[kReturnAddress]; }
-  uint64_t sp() const { return registers_[kRsp]; }
+  uint64_t pc() const { return registers_.value[kReturnAddress]; }
+  uint64_t sp() const { return registers_.value[kRsp]; }
 
   void push(uint64_t address) {
     const MappedImage* mapped = space_.find(address);
@@ -80,82 +106,27 @@ class Walk {
     }
   }
 
-  bool load(uint64_t address, uint64_t& value) const {
-    const uint64_t from = sample_.registers[kRsp];
-    const std::vector<uint8_t>& stack = sample_.stack;
-    if (address < from || stack.size() < sizeof value || address - from > stack.size() - sizeof value)
-      return false;
-    std::memcpy(&value, stack.data() + (address - from), sizeof value);
-    return true;
-  }
-
-  // Returns the reason why a word cannot be loaded: it is past the copied piece of the stack, or not on the
-  // stack at all.
-  StackReason unreadable(uint64_t address) const {
-    return address >= sample_.registers[kRsp] && sample_.stack_is_cut ? StackReason::StackCut
-                                                                      : StackReason::UnreadableStack;
-  }
-
   // Steps to the caller. Returns a reason if the walk ends.
   std::optional<StackReason> by_rule(const Rule& rule) {
     if (rule.kind == RuleKind::EndOfStack) return StackReason::EndOfStack;
     if (rule.kind == RuleKind::Interpret) return StackReason::Unsupported;
-    uint64_t cfa;
-    if (rule.kind == RuleKind::Plt) {
-      cfa = sp() + 8 + ((pc() & 15) >= static_cast<uint64_t>(rule.cfa_offset) ? 8 : 0);
-    } else {
-      if (!(known_ >> rule.cfa_register & 1)) return StackReason::Unsupported;
-      cfa = registers_[rule.cfa_register] + static_cast<uint64_t>(int64_t{rule.cfa_offset});
-      if (rule.kind == RuleKind::Deref)
-        if (const uint64_t place = cfa; !load(place, cfa)) return unreadable(place);
+    hpcrun::Registers caller;
+    const hpcrun::RuleStep step = step_by_rule(rule, registers_, true, stack_, caller);
+    // The walk ends between two frames: the kernel's chain does not go on from this one's frame pointer.
+    if (step != hpcrun::RuleStep::Ok) registers_.known = 0;
+    switch (step) {
+      case hpcrun::RuleStep::Ok:
+        break;
+      case hpcrun::RuleStep::Unreadable:
+        // Beyond the piece of stack that came with the sample, or no stack at all?
+        return stack_.unreadable() >= stack_.start() && sample_.stack_is_cut ? StackReason::StackCut
+                                                                             : StackReason::UnreadableStack;
+      default:
+        return StackReason::Unsupported;
     }
-    return recover(rule, cfa);
-  }
-
-  std::optional<StackReason> recover(const Rule& rule, uint64_t cfa) {
-    const std::vector<uint64_t> before = registers_;
-    const uint32_t known_before = known_;
-    std::optional<StackReason> failure;
-    known_ = 0;
-    set(kRsp, cfa);
-    const auto load_from = [&](unsigned reg, uint64_t at) {
-      uint64_t value;
-      if (load(at, value))
-        set(reg, value);
-      else if (!failure)
-        failure = unreadable(at);
-    };
-    const auto recover_one = [&](unsigned reg, Place place) {
-      const auto offset = static_cast<uint64_t>(place.offset());
-      const bool had = known_before >> reg & 1;
-      switch (place.base()) {
-        case Place::Cfa:
-          return load_from(reg, cfa + offset);
-        case Place::Rbp:
-          if (known_before >> kRbp & 1) load_from(reg, before[kRbp] + offset);
-          return;
-        case Place::Rsp:
-          return load_from(reg, before[kRsp] + offset);
-        case Place::Special:
-          if (place.is_unchanged() && had) set(reg, before[reg]);
-      }
-    };
-    recover_one(kReturnAddress, rule.return_address);
-    if (failure) return failure;
-    if (!(known_ >> kReturnAddress & 1)) return StackReason::Unsupported;
-    recover_one(kRbp, rule.rbp);
-    recover_one(hpcrun::kRbx, rule.rbx);
-    recover_one(hpcrun::kR12, rule.r12);
-    recover_one(hpcrun::kR13, rule.r13);
-    recover_one(hpcrun::kR14, rule.r14);
-    recover_one(hpcrun::kR15, rule.r15);
-    const bool kernel_frame = rule.flags & hpcrun::kRuleKernelFrame;
-    if (kernel_frame)
-      for (unsigned reg = 0; reg < hpcrun::kRegisterCount; ++reg)
-        load_from(reg, before[kRsp] + static_cast<uint64_t>(hpcrun::kernel_frame_offset(reg)));
-    if (failure) return failure;
     const bool interrupted = rule.flags & hpcrun::kRuleSignalFrame;
-    if (!interrupted && cfa <= before[kRsp]) return StackReason::NoProgress;
+    if (!interrupted && caller.value[kRsp] <= sp()) return StackReason::NoProgress;
+    registers_ = caller;
     leaves_exact_ = interrupted;
     return std::nullopt;
   }
@@ -164,18 +135,18 @@ class Walk {
   std::optional<StackReason> by_frame_pointer(bool exact) {
     uint64_t caller_bp;
     uint64_t return_address;
-    const uint64_t bp = registers_[kRbp];
-    if (!(known_ >> kRbp & 1) || !load(bp, caller_bp) || !load(bp + 8, return_address) ||
+    const uint64_t bp = registers_.value[kRbp];
+    if (!registers_.has(kRbp) || !stack_.load(bp, caller_bp) || !stack_.load(bp + 8, return_address) ||
         !(returns_to_call(return_address) || (return_address == 0 && caller_bp == 0))) {
       // A leaf function in assembly has no frame.
-      if (!exact || !load(sp(), return_address) || !returns_to_call(return_address))
+      if (!exact || !stack_.load(sp(), return_address) || !returns_to_call(return_address))
         return space_.find(pc()) ? StackReason::NoUnwindInfo : StackReason::UnknownModule;
-      set(kRsp, sp() + 8);
+      registers_.set(kRsp, sp() + 8);
     } else {
-      set(kRsp, bp + 16);
-      set(kRbp, caller_bp);
+      registers_.set(kRsp, bp + 16);
+      registers_.set(kRbp, caller_bp);
     }
-    set(kReturnAddress, return_address);
+    registers_.set(kReturnAddress, return_address);
     leaves_exact_ = false;
     return std::nullopt;
   }
@@ -212,7 +183,7 @@ class Walk {
   // Go has switched stacks, or its stack is larger than the piece copied with the sample. The chain continues
   // there, unless C code that Go called uses the frame pointer for something else.
   OutsideStack beyond_go_stack() {
-    const bool kept = known_ >> kRbp & 1 && registers_[kRbp] == sample_.registers[kRbp];
+    const bool kept = registers_.has(kRbp) && registers_.value[kRbp] == sample_.registers[kRbp];
     const auto callers = std::span(sample_.callers).subspan(std::min<size_t>(1, sample_.callers.size()));
     const auto is_plausible = [&](uint64_t address) {
       return returns_to_call(address) || (address == callers.back() && starts_goroutine(address));
@@ -233,15 +204,10 @@ class Walk {
     return {std::move(frames_), end};
   }
 
-  void set(unsigned reg, uint64_t value) {
-    registers_[reg] = value;
-    known_ |= 1u << reg;
-  }
-
   const AddressSpace& space_;
   const PerfSample& sample_;
-  std::vector<uint64_t> registers_;
-  uint32_t known_ = 0;  // bit per register
+  SampledStack stack_;
+  hpcrun::Registers registers_;
   bool leaves_exact_ = true;
   bool in_go_ = false;
   std::vector<uint64_t>::const_iterator meeting_;

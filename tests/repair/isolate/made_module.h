@@ -81,10 +81,14 @@ class MadeModule {
     headers_[0].p_memsz = headers_[0].p_filesz = code_bytes_;
     headers_[1].p_type = PT_GNU_EH_FRAME;
     headers_[1].p_vaddr = 0;
+    headers_[1].p_memsz = headers_[1].p_filesz = entries - index;
+    headers_[2].p_type = PT_LOAD;
+    headers_[2].p_flags = PF_R;
+    headers_[2].p_memsz = headers_[2].p_filesz = unwind_bytes_;
     info_.dlpi_addr = base_;
     info_.dlpi_name = "made";
     info_.dlpi_phdr = headers_;
-    info_.dlpi_phnum = 2;
+    info_.dlpi_phnum = 3;
     if (mprotect(reinterpret_cast<void*>(code()), code_bytes_, PROT_READ | PROT_EXEC) != 0) std::abort();
     return info_;
   }
@@ -98,7 +102,7 @@ class MadeModule {
   size_t unwind_bytes_, code_bytes_;
   uint64_t base_ = 0;
   std::vector<Function> functions_;
-  ElfW(Phdr) headers_[2] = {};
+  ElfW(Phdr) headers_[3] = {};
   dl_phdr_info info_{};
 };
 
