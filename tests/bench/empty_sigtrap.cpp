@@ -1,8 +1,7 @@
 // A library to preload into a benchmark's program: the cheapest possible sampling with perf's sigtrap clock,
-// and a
-//  handler that only counts. Any cost of a profiler beyond it is the profiler's own.
-//    EMPTY_SIGTRAP_HZ     samples per second of CPU time
-//    EMPTY_SIGTRAP_COUNT  file that gets the number of samples at exit
+// and a handler that only counts. Any cost of a profiler beyond it is the profiler's own.
+//   EMPTY_SIGTRAP_HZ     samples per second of CPU time
+//   EMPTY_SIGTRAP_COUNT  file that gets the number of samples at exit
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -1,6 +1,6 @@
 // Makes databases with long traces, and prints how long the timeline takes to open, index and paint them:
-//    timeline_cost make DATABASE THREADS RECORDS
-//    timeline_cost measure DATABASE
+//   timeline_cost make DATABASE THREADS RECORDS
+//   timeline_cost measure DATABASE
 // Needs no display; tests/bench/timeline runs it.
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// From samples to evidence to a verdict, with threads that really run: what two threads do to one line is
-// found to the byte, and nothing is found where they share none.
+// From samples to evidence to a verdict, with real threads: accesses of two threads to one line are found to
+// the byte, and nothing is found if they share no line.
 
 #include "hpcrun/contention/contention_watch.h"
 
@@ -21,7 +21,7 @@ using namespace hpcrun;
 namespace {
 
 constexpr double kLongest = 60;  // seconds, on a busy machine
-constexpr double kQuiet = 1.5;   // in which nothing must be found
+constexpr double kQuiet = 1.5;   // seconds in which nothing must be found
 
 struct alignas(64) Line {
   std::atomic<uint64_t> words[8];
@@ -46,7 +46,7 @@ Line lines[4];
   lines[3].words[7] = sum;
 }
 
-// As unoptimised code does: the pointer comes from the frame, and the load overwrites it.
+// Reads like unoptimised code: the pointer is loaded from the frame, and the load overwrites it.
 [[gnu::noinline]] void read_unoptimised(void* data, const volatile bool& stop) {
   while (!stop) asm volatile("mov %0, %%rax\n\tmov (%%rax), %%rax" : : "m"(data) : "rax", "memory");
 }
@@ -71,7 +71,7 @@ bool both_were_seen(const WatchedRun& run) {
   return seen(run, 0) >= 6 && seen(run, 1) >= 6;
 }
 
-// Every exact access of the thread is to these bytes in this way.
+// Checks that every exact access of the thread is to these bytes, and of this kind.
 void check_accesses(const WatchedRun& run, uint32_t thread, const void* address, uint16_t bytes,
                     AccessKind some_kind) {
   bool any_kind = false;

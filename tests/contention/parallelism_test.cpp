@@ -1,4 +1,4 @@
-// Whether threads take turns, told by made clocks.
+// Finds out from synthetic clocks if threads run alternately.
 
 #include "hpcrun/contention/parallelism.h"
 
@@ -8,7 +8,7 @@ using namespace hpcrun;
 
 namespace {
 
-constexpr uint64_t kSample = 10'000'000;  // ns between samples, whoever's
+constexpr uint64_t kSample = 10'000'000;  // ns between samples of any thread
 constexpr uint64_t kSamplesOfWindow = Parallelism::kWindowNs / kSample;
 
 uint64_t cpu_ns;
@@ -25,7 +25,8 @@ struct Process {
   Parallelism parallelism;
   uint64_t now_ns = 1'000'000'000'000;
 
-  // Percent of wall time that threads computed, and in which they were ready; the last answer.
+  // Advances the clocks by a percentage of wall time in which threads computed, and one in which they were
+  // ready. Returns the last answer.
   Threads go_on(uint64_t windows, uint64_t computing, uint64_t ready, bool is_known = true) {
     Threads answer = Threads::Unknown;
     for (uint64_t i = 0; i < windows * kSamplesOfWindow; ++i) {
@@ -53,7 +54,7 @@ TEST_CASE("threads that compute at the same time are known after a short window,
 
 TEST_CASE("that threads take turns is known after one window more, in which they were asked") {
   Process process;
-  CHECK(process.go_on(1, 100, 0) == Threads::Unknown);  // its processor time alone
+  CHECK(process.go_on(1, 100, 0) == Threads::Unknown);  // only its CPU time is known
   CHECK(process.parallelism.asks_for_ready_time());
   CHECK(process.go_on(1, 100, 0) == Threads::InTurns);
 }
@@ -71,7 +72,7 @@ TEST_CASE("threads that wait for a processor do not take turns") {
   CHECK(process.go_on(10, 60, 140) == Threads::Together);
   CHECK(process.parallelism.asks_for_ready_time());
   CHECK(process.go_on(2, 60, 10) == Threads::InTurns);
-  CHECK(process.go_on(2, 100, 100) == Threads::Together);  // half of the time, by a quota
+  CHECK(process.go_on(2, 100, 100) == Threads::Together);  // half of the time, because of a quota
   CHECK(process.go_on(2, 100, 60) == Threads::InTurns);    // wakes before its turn
 }
 

@@ -26,7 +26,7 @@ TEST_CASE("a thread at the line stays until the one that asked lets it go") {
   CHECK(hold.is_for(1));
   CHECK_FALSE(hold.is_for(2));
   CHECK_FALSE(hold.stay(kOtherLine, 2, monotonic_ns()));
-  CHECK_FALSE(hold.stay(kLine, 1, monotonic_ns()));  // not the one that asked
+  CHECK_FALSE(hold.stay(kLine, 1, monotonic_ns()));  // not the thread that requested it
   std::atomic<bool> gone{false}, comes{false};
   std::thread other([&] {
     comes = true;
@@ -54,7 +54,7 @@ TEST_CASE("nobody stays longer than a hold lasts, though nobody lets go") {
   CHECK(monotonic_ns() >= begin + Hold::kLongestNs);
   CHECK(hold.is_over(monotonic_ns()));
   CHECK_FALSE(hold.stay(kLine, 2, monotonic_ns()));
-  // Whoever asks much later takes the place of one that has ended.
+  // A much later request replaces one that has ended.
   hold.ask(kLine, 3, 1, begin + 3 * Hold::kLongestNs);
   CHECK(hold.is_for(3));
 }

@@ -1,4 +1,4 @@
-// What records of memory-sampling hardware come to, and which of them are evidence of contention.
+// How records of memory-sampling hardware are decoded, and which of them are evidence of contention.
 
 #include "hpcrun/contention/sampled_access.h"
 
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kCode = 0x401000;
 constexpr uint64_t kData = 0x7f0000001040;  // begins a line
 
-// Code that is nowhere but in these bytes.
+// Code that exists only in these bytes.
 struct Code {
   std::vector<uint8_t> bytes;
 
@@ -68,7 +68,7 @@ void check_shape(const Code& code, MemoryEvent event, uint16_t bytes, AccessKind
   CHECK(access.access.kind == kind);
 }
 
-// A watch without threads: what is reported is kept here.
+// Collects reports, in place of a watch with threads.
 struct Reported {
   uint32_t thread;
   Evidence evidence;
@@ -89,7 +89,7 @@ class ToldWatch {
     reported.clear();
     REQUIRE(watch_->start({no_tid, keep, keep_progress, kNothing.reader(), true}, 0));
   }
-  // Each thread has a stack of 1 MiB, one behind the other.
+  // Each thread has a stack of 1 MiB, one after the other.
   void tell(uint32_t thread, const Code& code, const MemoryRecord& record, MemoryEvent event) {
     WatchedThread watched{};
     watched.index = thread;
@@ -119,7 +119,7 @@ TEST_CASE("where the instruction does not say it, the first byte is known alone"
   MemoryRecord skidded = at(kData);
   skidded.is_exact = false;
   MemoryRecord elsewhere = at(kData);
-  elsewhere.ip = kCode + 4096;  // cannot be read
+  elsewhere.ip = kCode + 4096;  // not readable
   for (const auto& [code, record, event, kind] :
        {std::tuple{kLoadQword, skidded, MemoryEvent::ModifiedLoads, AccessKind::Read},
         std::tuple{kStoreWord, elsewhere, MemoryEvent::Stores, AccessKind::Write},

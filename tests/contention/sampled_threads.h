@@ -1,5 +1,5 @@
 #pragma once
-// Threads that are sampled by CPU-time timers and watched for contention, without the rest of the runtime.
+// Threads that are sampled with CPU-time timers and watched for contention, without the rest of the runtime.
 
 #include <cstdint>
 #include <functional>

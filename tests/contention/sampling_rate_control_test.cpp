@@ -75,7 +75,7 @@ TEST_CASE("a search that is called off ends at once, and the next one waits in p
   CHECK(pace.rests_until(now) == now + kRest);
   CHECK(pace.met(now + kRest - 1) == Change::None);
   CHECK(pace.met(now + kRest) == Change::Often);
-  // The rest after a search in vain is none the longer for it.
+  // The rest after an unsuccessful search is no longer because of that.
   const uint64_t end = now + kRest + SearchPace::kSearchNs;
   CHECK(pace.sampled(end) == Change::Seldom);
   CHECK(pace.rests_until(end) == end + SearchPace::kShortestRestNs);
@@ -90,7 +90,7 @@ TEST_CASE("a search is over once what was seen is settled, and one in which noth
   CHECK(pace.settled(kStart + 3) == Change::Seldom);
   CHECK(pace.settled(kStart + 3) == Change::None);
   CHECK(pace.rests_until(kStart + 3) == kStart + 3 + SearchPace::kShortestRestNs);
-  // What was seen then has nothing to do with the next one.
+  // Earlier observations do not affect the next search.
   const uint64_t next = kStart + 3 + SearchPace::kShortestRestNs;
   CHECK(pace.met(next) == Change::Often);
   CHECK(pace.settled(next + 1) == Change::None);

@@ -1,4 +1,4 @@
-// Which lines threads meet at: each visit against the visits before it.
+// Which lines threads contend for: each visit is compared with the previous visits.
 
 #include "hpcrun/contention/suspect_lines.h"
 

@@ -1,5 +1,5 @@
-// Breakpoints in another thread tell which words of a line it uses, and the instruction before the one where
-// it stopped tells which bytes.
+// Breakpoints in another thread show which words of a line it uses. The instruction before the one at which
+// it stopped shows which bytes.
 
 #include "hpcrun/contention/watch.h"
 
@@ -33,7 +33,7 @@ constexpr uint64_t kMine = 0x700000000000;
 struct Hit {
   uint64_t data;
   int tid;
-  Access access;  // that ended where the thread stopped
+  Access access;  // the access that ended where the thread stopped
 };
 
 constexpr size_t kMostHits = 64;
@@ -45,7 +45,7 @@ size_t read_own(const void*, uint64_t address, void* to, size_t bytes) noexcept 
   return bytes;
 }
 
-// Stands in front of the loop, so that decoding can begin there.
+// Precedes the loop, so that decoding can start there.
 [[gnu::noinline]] void count(Line& line, const std::atomic<bool>& stop) {
   while (!stop.load(std::memory_order_relaxed)) {
     line.first.store(line.first.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -135,7 +135,7 @@ TEST_CASE("a watch tells the words that another thread uses, so often and no mor
   watch.disarm();
   stop = true;
   other.join();
-  REQUIRE(hit_count == 6);  // three of each word that is used, none of the other
+  REQUIRE(hit_count == 6);  // three for each word that is used, none for the others
   for (size_t i = 0; i < 6; ++i) {
     const Hit& hit = hits[i];
     CHECK(hit.tid == tid);

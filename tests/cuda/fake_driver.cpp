@@ -61,7 +61,7 @@ CUresult cuDeviceGetName(char* name, int bytes, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
-  const int process = getpid();  // the number differs between runs
+  const int process = getpid();  // so that test runs do not share a device
   memset(uuid, 0xfa, sizeof *uuid);
   memcpy(uuid->bytes, &process, sizeof process);
   return CUDA_SUCCESS;

@@ -126,8 +126,8 @@ TEST_CASE("what a call that may work does after the last task is no wait") {
 }
 
 TEST_CASE("host work in a call that may wait is no wait, whichever tasks run meanwhile") {
-  // Programs build while a kernel runs that ends after them. One works for 80 of 100 µs, and reads files in
-  // the rest. The other works all the time.
+  // Two program builds during a kernel that ends after them. One computes for 80 of 100 µs, and reads files
+  // in the rest. The other computes all the time.
   Engine engine;
   Task* task = engine.submit(kStart);
   engine.begin_wait(0, kStart + 100'000);

@@ -27,7 +27,7 @@ std::filesystem::path file_of(const std::string& device) {
   return "/dev/shm/prof-device-" + std::to_string(geteuid()) + "-" + name;
 }
 
-// Joins and does its work, reports that, and stays until it is told to leave or is killed.
+// Joins and does its work, reports that, and stays until it is asked to leave or is killed.
 class OtherProcess {
  public:
   OtherProcess(const std::string& device, const std::function<void(SharedDevice&)>& work) {

@@ -1,5 +1,5 @@
 #pragma once
-// Runs an export and returns what it wrote.
+// Runs an export and returns its output.
 
 #include "prof/export/export_command.h"
 #include "tests/report/rendered.h"

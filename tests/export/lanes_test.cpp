@@ -15,7 +15,7 @@ struct Interval {
   uint64_t begin, end;
 };
 
-// The number of lanes, in none of which intervals overlap.
+// Returns the number of lanes, after checking that no lane has overlapping intervals.
 size_t place_all(const std::vector<Interval>& intervals) {
   Lanes lanes;
   std::map<uint32_t, std::vector<Interval>> placed;

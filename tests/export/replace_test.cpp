@@ -1,5 +1,5 @@
-// Which files prof export -o replaces: its own earlier ones. Never the user's, and never what a link leads
-// to.
+// Which files prof export -o replaces: only its own earlier ones, never the user's, and never the target of a
+// link.
 
 #include <sys/stat.h>
 #include <unistd.h>

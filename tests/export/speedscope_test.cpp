@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kStretchNs = 1000;
 
-// A thread that goes back and forth between two functions.
+// A thread that alternates between two functions.
 Database alternating(uint64_t stretches) {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");

@@ -1,4 +1,4 @@
-// libFuzzer entry: any bytes as a container. The last byte decides whether checksums are made to hold.
+// libFuzzer entry: arbitrary bytes as a container. The last byte decides if checksums are made valid.
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Of headers at pages whose names fit.
+// Makes the checksums of headers valid that are at page boundaries and whose names fit.
 void forge_checksums(std::vector<uint8_t>& bytes) {
   constexpr size_t kPage = hpcrun::kPageBytes;
   for (size_t at = kPage; at + kPage <= bytes.size(); at += kPage) {

@@ -1,5 +1,5 @@
-// Any bytes as a database (database_files.h). What the reader takes has to keep the rules of its model, and
-// is the same whether its values are read at once or as they are asked for.
+// libFuzzer entry: arbitrary bytes as a database (database_files.h). If the reader accepts it, it must obey
+// the rules of model.h, and be the same whether its values are read at once or on demand.
 
 #include <cstdlib>
 #include <iostream>

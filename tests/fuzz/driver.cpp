@@ -1,8 +1,8 @@
-// Stands in for libFuzzer where its compiler is not: the same entry point and the options that tools/fuzz
-// uses, but mutations without coverage to guide them. Equal seeds and corpora give equal inputs.
+// Replaces libFuzzer if its compiler is missing. It has the same entry point and the options that tools/fuzz
+// uses, but its mutations are not guided by coverage. Equal seeds and corpora give equal inputs.
 //   fuzz_X [-runs=N] [-max_total_time=SECONDS] [-seed=N] [-max_len=BYTES] [CORPUS_FOLDER | FILE]...
-// Files are tried once each. The input at work is kept in ./crash-X-<pid> while it runs, so that it is there
-// after a crash or hang; an input that takes longer than -timeout seconds (25) is one.
+// Each file is tried once. The current input is stored in ./crash-X-<pid> while it runs, so that it is
+// available after a crash or hang. An input that takes longer than -timeout seconds (25) is a hang.
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ struct Options {
   std::vector<fs::path> corpora;
 };
 
-struct State {  // of the input at work, for the handlers of what ends it
+struct State {  // the current input, for handlers of fatal signals
   const Bytes* input = nullptr;
   std::string crash_file;
 } state;
@@ -104,7 +104,7 @@ class Mutator {
         bytes.insert(bytes.begin() + to, piece.begin(), piece.end());
         break;
       }
-      case 4: {  // a piece of another input
+      case 4: {  // part of another input
         const size_t from = below(other.size() + 1);
         const size_t count = std::min<size_t>(other.size() - from, 1 + below(256));
         bytes.insert(position, other.begin() + static_cast<ptrdiff_t>(from),
@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
     mutator.mutate(input, inputs[mutator.below(originals)]);
     run(input, options.timeout);
     ++done;
-    // Mutants of mutants get further away.
+    // Mutants are mutated further, and get farther away.
     if (mutator.below(64) != 0) continue;
     if (inputs.size() < originals + kMostKept)
       inputs.push_back(std::move(input));

@@ -1,4 +1,4 @@
-// Any bytes as the formula of a derived metric, which the viewer's settings keep.
+// libFuzzer entry: arbitrary bytes as the formula of a derived metric, as the viewer's settings store it.
 
 #include "viewer/tables/formula.h"
 

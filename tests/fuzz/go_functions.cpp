@@ -1,4 +1,4 @@
-// Any bytes as the table of functions of a Go program.
+// libFuzzer entry: arbitrary bytes as a Go program's table of functions.
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// Any bytes as a kernel's list of symbols.
+// libFuzzer entry: arbitrary bytes as a kernel's symbol list.
 
 #include "analysis/import/perf/kernel_symbols.h"
 

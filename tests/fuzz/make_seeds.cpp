@@ -1,4 +1,4 @@
-// make_fuzz_seeds DIR: seeds for all fuzz targets in DIR/TARGET/, by the project's own writers.
+// make_fuzz_seeds DIR: writes seeds for all fuzz targets to DIR/TARGET/ with the project's own writers.
 
 #include <zlib.h>
 
@@ -47,7 +47,7 @@ std::string packed(const Database& database) {
   return test::packed_database(directory.path() / "database");
 }
 
-// Hands out the rows at once, again after its end.
+// Returns all rows at once, and starts again after the end.
 template <typename Row>
 std::function<bool(std::vector<Row>&)> source_of(std::vector<Row> rows) {
   return [rows = std::move(rows), is_done = false](std::vector<Row>& block) mutable {
@@ -56,7 +56,7 @@ std::function<bool(std::vector<Row>&)> source_of(std::vector<Row> rows) {
   };
 }
 
-// With tasks and waits, of which each thread has some.
+// A database with tasks and waits in each thread.
 Database device_database() {
   Database database = test::random_database(5, {.contexts = 10, .profiles = 3, .metrics = 1, .records = 5});
   database.task_names = {"kernel", "copy"};
@@ -113,7 +113,7 @@ void add_measurements(const Seeds& seeds) {
     const fs::path file = directory.path() / "a.prof";
     test::write_synthetic(file, run);
     std::string bytes = test::read_bytes(file);
-    bytes.resize(bytes.find_last_not_of('\0') + 1);  // what is reserved is not of interest
+    bytes.resize(bytes.find_last_not_of('\0') + 1);  // reserved space is omitted
     seeds.add("measurement", name, bytes);
   }
 }
@@ -217,7 +217,7 @@ void add_imports(const Seeds& seeds) {
   seeds.add("import", "stacks.gz", gzipped(stacks));
 }
 
-// As PEBS and IBS fill them in, in rings that go on at their begins.
+// Adds records of PEBS and IBS, in rings that wrap around.
 void add_rings(const Seeds& seeds) {
   constexpr uint64_t kHitm = 0x2 | 0x42 << 5 | 0x10 << 19, kIbs = 0x2 | 0x82 << 5 | 0x1 << 19;
   for (const auto& [name, source] : {std::pair{"pebs", kHitm}, std::pair{"ibs", kIbs}}) {

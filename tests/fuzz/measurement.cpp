@@ -1,4 +1,4 @@
-// libFuzzer entry: any bytes as a measurement file. The last byte decides whether checksums are made to hold.
+// libFuzzer entry: arbitrary bytes as a measurement file. The last byte decides if checksums are made valid.
 
 #include <sys/mman.h>
 #include <unistd.h>

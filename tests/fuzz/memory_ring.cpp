@@ -1,4 +1,5 @@
-// Any bytes as a ring of memory samples (positions, then records), and what its records tell of any code.
+// libFuzzer entry: arbitrary bytes as a ring of memory samples (positions, then records), and the accesses
+// that its records describe in arbitrary code.
 
 #include <linux/perf_event.h>
 
@@ -16,7 +17,7 @@ struct Input {
   size_t size;
 };
 
-// The input's bytes stand for the code at any address.
+// The input's bytes serve as the code at any address.
 size_t read_code(const void* context, uint64_t address, void* to, size_t bytes) noexcept {
   const Input& input = *static_cast<const Input*>(context);
   const size_t from = address % (input.size + 1);

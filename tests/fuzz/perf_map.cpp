@@ -1,4 +1,4 @@
-// Any bytes as the map that a just-in-time compiler leaves.
+// libFuzzer entry: arbitrary bytes as the map of a just-in-time compiler.
 
 #include <array>
 

@@ -1,4 +1,4 @@
-// Any bytes as the repair plan of a run, and the contexts that it names.
+// libFuzzer entry: arbitrary bytes as the repair plan of a run, and the contexts that it names.
 
 #include <cstdlib>
 #include <cstring>
@@ -30,7 +30,7 @@ void check(const PlanView& plan) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  std::vector<uint64_t> words(size / 8 + 1);  // where a mapped file would begin
+  std::vector<uint64_t> words(size / 8 + 1);  // aligned like a mapped file
   std::memcpy(words.data(), data, size);
   static PlannedSites sites;
   if (!sites.start(words.data(), size)) return 0;

@@ -1,4 +1,5 @@
-// Any bytes as a file of repairs (repair.json). What is read can be written and read again, and fits a plan.
+// libFuzzer entry: arbitrary bytes as a repair file (repair.json). If it is read, it can be written and read
+// again, and becomes a valid plan.
 
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Any bytes as the run.json that `prof run` leaves beside measurements.
+// libFuzzer entry: arbitrary bytes as the run.json that `prof run` writes next to measurements.
 
 #include "analysis/pipeline/run_record.h"
 #include "tests/fuzz/input_file.h"

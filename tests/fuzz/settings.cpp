@@ -1,4 +1,4 @@
-// Any bytes as a settings file (.prof.toml).
+// libFuzzer entry: arbitrary bytes as a settings file (.prof.toml).
 
 #include <set>
 

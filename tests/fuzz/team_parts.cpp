@@ -1,5 +1,6 @@
-// Any bytes as what one process of an analysis leaves the others; the first byte says which part. It is
-// refused, or the analysis goes on with it, to a database that keeps the rules or cannot be read.
+// libFuzzer entry: arbitrary bytes as a part that one process of an analysis leaves for the others; the first
+// byte selects the part. Either the part is refused, or the analysis continues with it, and results in a
+// database that obeys the rules or cannot be read.
 
 #include <cstdlib>
 #include <iostream>
@@ -11,7 +12,7 @@
 
 namespace {
 
-// Where nothing was changed it has to come to its end.
+// Unchanged, it must lead to a complete analysis.
 const prof::test::TeamSeed& seed() {
   static const prof::test::TeamSeed seed;
   static const bool is_sound = [] {

@@ -18,7 +18,8 @@ namespace {
 
 constexpr uint16_t kModule = 1;
 constexpr int kRanks = 2;
-// Below the folder, in which this process is while it analyzes: so parts name no folder that is temporary.
+// Relative to the folder in which this process is while it analyzes, so that parts contain no names of
+// temporary folders.
 constexpr char kMeasurements[] = "measured", kParts[] = "parts", kLeft[] = "left", kDatabase[] = "database";
 
 void write_rank(const fs::path& path, int rank) {
@@ -86,7 +87,7 @@ TeamSeed::TeamSeed() {
   copy_as_left(kParts, kLeft);
   fs::copy(kDatabase, fs::path(kLeft) / kDatabase, fs::copy_options::recursive);
   team.finish();
-  for (const char* passed : {"written.0", "cleared.0"})  // behind which no part is read
+  for (const char* passed : {"written.0", "cleared.0"})  // after these no part is read
     fs::remove(fs::path(kLeft) / passed);
   for (const std::string& part : SharedFolder(kLeft).names())
     if (part.ends_with(".0")) parts_.push_back(part);

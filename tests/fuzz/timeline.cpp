@@ -1,6 +1,7 @@
-// Any bytes as the traces of a database and as the index of its timeline. The input is trace.db behind its
-// size in 4 bytes, then timeline.cache, whose header becomes that of these traces with the right checksum:
-// what is behind it has to do no harm by itself. An index that is made of the same traces has to be exact.
+// libFuzzer entry: arbitrary bytes as the traces of a database and as the index of its timeline. The input is
+// trace.db after its size in 4 bytes, then timeline.cache. The header of the index is made valid for these
+// traces, with the right checksum, so that the rest is read. An index built from the same traces must be
+// exact.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ std::string with_header_of(const MappedTraces& traces, std::string file) {
   return file;
 }
 
-// What lies in the row, by its pixels.
+// Returns the time painted in the row, by its pixels.
 uint64_t painted(const MappedTraces& traces, const TraceIndex& index, size_t row, const PixelScale& scale) {
   const std::vector<uint32_t> keys(traces.contexts(), 0);
   Columns columns;

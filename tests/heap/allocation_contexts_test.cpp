@@ -1,4 +1,4 @@
-// Contexts of allocations, found again by return address and stack: on a stack of our own making.
+// Contexts of allocations, found again by return address and stack, on a synthetic stack.
 
 #include "hpcrun/heap/allocation_contexts.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kWords = 64;
 
-// A call whose frame begins at word 8, with return addresses there and in the words that are given.
+// A call whose frame begins at word 8, with return addresses there and in the given words.
 struct CallOnStack {
   alignas(4096) uint64_t words[kWords] = {};
   std::vector<size_t> returns;
@@ -33,7 +33,7 @@ struct CallOnStack {
   }
   AllocationCall call() const { return call_at(words + 8, bounds()); }
 
-  // What a walk from below the call leaves.
+  // Records what a walk from below the call records.
   void record(WalkRecord& out) const {
     out = {};
     out.origin.sp = reinterpret_cast<uint64_t>(words);
@@ -56,7 +56,7 @@ TEST_CASE("a call is found again while its callers are the same") {
   CHECK(added.path() == 77);
   CHECK(added.node() == 5);
 
-  stack.words[60] = 99;  // no return address
+  stack.words[60] = 99;  // not a return address
   CHECK(contexts->find(stack.call()) == &added);
   stack.words[20] = 0x3001;
   CHECK(contexts->find(stack.call()) == nullptr);
@@ -71,7 +71,7 @@ TEST_CASE("a call is found again while its callers are the same") {
 }
 
 TEST_CASE("many callers of one function at one depth are known at once") {
-  // As `operator new` has them.
+  // As calls from `operator new` look.
   const auto contexts = std::make_unique<AllocationContexts>();
   CallOnStack stack(0x1000, {{10, 0}});
   constexpr uint64_t kCallers = 40;
@@ -103,7 +103,7 @@ TEST_CASE("the sites that a thread allocates at are remembered by path and size"
   CHECK(sites->find(2, 48) == kNoSite);
   sites->keep(1, 40, 9);
   CHECK(sites->find(1, 40) == 9);
-  // Of more than there is room for no other one's number is told.
+  // If there are more than fit, no lookup returns another one's number.
   for (SiteId size = 1; size < 20'000; ++size) sites->keep(3, size, size);
   for (SiteId size = 1; size < 20'000; ++size)
     if (const SiteId found = sites->find(3, size)) CHECK(found == size);
@@ -118,7 +118,7 @@ TEST_CASE("nothing is read beyond the stack") {
   AllocationContext& added = contexts->add(call, 1, 1);
   stack.words[40] = 1;
   CHECK(contexts->find(call) == &added);
-  // Of a stack that is not the thread's own, the page.
+  // For a stack that is not the thread's own, the limit is the end of the page.
   const AllocationCall elsewhere = call_at(stack.words + 8, {0, 0});
   CHECK(elsewhere.limit == reinterpret_cast<uint64_t>(stack.words) + 4096);
 }
@@ -143,16 +143,16 @@ TEST_CASE("a thread is asked at a pace where it allocates") {
   CHECK(asked <= 1'000 / WalkPace::kAskedEach + 1);
   now_ns += 10 * kSearched.ns_per_walk;
   CHECK(taken_of(1'000) == 10);
-  now_ns += kSearched.ns_per_walk / 2;  // what is not enough for one is not lost
+  now_ns += kSearched.ns_per_walk / 2;  // a remainder that is too small for one is kept
   CHECK(taken_of(1'000) == 0);
   now_ns += kSearched.ns_per_walk / 2;
   CHECK(taken_of(1'000) == 1);
-  now_ns += 100'000 * kSearched.ns_per_walk;  // nor is all kept that was not used
+  now_ns += 100'000 * kSearched.ns_per_walk;  // but not all unused time is kept
   CHECK(taken_of(100'000) == kSearched.first);
   now_ns += 3 * kAlone.ns_per_walk;
   CHECK(taken_of(1'000, kAlone) == 3);
   for (int walk = 0; walk < 100; ++walk) pace->took(kSearched.ns_per_walk / WalkPace::kLongWalks * 2);
-  now_ns += 10 * kSearched.ns_per_walk;  // of long walks fewer are made
+  now_ns += 10 * kSearched.ns_per_walk;  // if walks are long, fewer are made
   CHECK(taken_of(1'000) == 5);
 }
 
@@ -181,5 +181,5 @@ TEST_CASE("walks that take long are free for a while only") {
   CHECK(alone < WalkPace::kAlone.first);
   const uint32_t all = alone + free_ones(WalkPace::kSearched);
   CHECK(all >= WalkPace::kSearched.first_ns / 20'000);
-  CHECK(all <= WalkPace::kSearched.first_ns / 20'000 + 20);  // of the first ones less is believed
+  CHECK(all <= WalkPace::kSearched.first_ns / 20'000 + 20);  // the first measurements count less
 }

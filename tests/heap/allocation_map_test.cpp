@@ -1,4 +1,4 @@
-// Addresses to allocations: against a sorted map of what is allocated, and from several threads at once.
+// Addresses resolve to allocations, compared with a sorted map, and from several threads at once.
 
 #include "hpcrun/heap/allocation_map.h"
 
@@ -91,7 +91,7 @@ TEST_CASE("what is marked tells when it goes") {
   CHECK_FALSE(map.holds(0x10000));
   CHECK_FALSE(map.remove(0x10000));
   CHECK_FALSE(map.mark(0x10000));
-  // Another one at the same place is another one.
+  // A new allocation at the same address is a different one.
   REQUIRE(map.add(0x10000, 64, 1));
   REQUIRE(map.find(0x10000, found));
   CHECK_FALSE(found.is_marked);

@@ -1,4 +1,4 @@
-// Contexts and sizes to numbers and back.
+// Contexts and sizes are converted to numbers and back.
 
 #include "hpcrun/heap/allocation_sites.h"
 
@@ -50,7 +50,7 @@ TEST_CASE("a program with few sites touches few pages") {
   };
   const long before = faults();
   for (uint64_t path = 1; path <= 1000; ++path) sites->number_of(path * 0x9e3779b97f4a7c15u, {1, 2, 40});
-  CHECK(faults() - before < 150);  // 2,000 places of 16 bytes, with room, and 1,000 sites of 48
+  CHECK(faults() - before < 150);  // 2,000 places of 16 bytes, with spare room, and 1,000 sites of 48
   CHECK(sites->count() == 1000);
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("many sizes of one context are few numbers, with what is not exceeded"
   const auto sites = started();
   std::set<SiteId> numbers;
   for (uint64_t bytes = 1; bytes <= 1000; ++bytes) numbers.insert(sites->number_of(0x77, {3, 5, bytes}));
-  // 32, 64 ... 1024 beside those of their own.
+  // 32, 64 ... 1024 in addition to their own.
   CHECK(numbers.size() == AllocationSites::kMostSizes + 6);
   CHECK(sites->site(*numbers.begin()).varies == false);
   const SiteId varied = sites->number_of(0x77, {3, 5, 2000});

@@ -1,4 +1,4 @@
-// Which calls of the allocator are passed over, on a stack of our own making.
+// Which calls of the allocator are skipped, on a synthetic stack.
 
 #include "hpcrun/heap/frequent_calls.h"
 
@@ -35,8 +35,8 @@ void count(FrequentCalls& calls, uint64_t bytes, const void* frame, uint32_t tim
   }
 }
 
-// How many of ever new calls are reported until they are passed over. Those that share a place with a
-// frequent one are left out.
+// Returns how many of a series of new calls are reported until they are skipped. Calls that share a place
+// with a frequent one are omitted.
 int reported(FrequentCalls& calls, uint64_t bytes) {
   static uint64_t next = 1;
   for (int n = 0;;) {
@@ -57,7 +57,7 @@ TEST_CASE("what is allocated often from one place is passed over") {
   const Call call(0x1000);
   count(*calls, 48, call.frame(), FrequentCalls::kOften - 1);
   CHECK_FALSE(calls->is_frequent(48, call.frame()));
-  count(*calls, 48, call.frame(), 70'000);  // more than a count has room for
+  count(*calls, 48, call.frame(), 70'000);  // more than a counter can hold
   CHECK(calls->is_frequent(48, call.frame()));
   CHECK_FALSE(calls->is_frequent(64, call.frame()));
   Call other = call;
@@ -89,7 +89,7 @@ TEST_CASE(
   calls->search(true);
   calls->renew();
   CHECK_FALSE(calls->passes_over(48, call.frame()));
-  calls->begin_threads(false);  // one more thread
+  calls->begin_threads(false);  // a second thread
   CHECK_FALSE(calls->passes_over(48, call.frame()));
   calls->search(false);
   CHECK(calls->passes_over(48, call.frame()));
@@ -145,10 +145,10 @@ TEST_CASE("of ever new calls so many are reported at first, and some with each s
   const auto calls = begun();
   CHECK(reported(*calls, 48) == FrequentCalls::kAloneFirst.reports);
   CHECK(reported(*calls, 48) == 0);
-  // Samples in which nothing came are not saved up.
+  // Unused reports of samples are not accumulated.
   for (int sample = 0; sample < 10; ++sample) calls->renew();
   CHECK(reported(*calls, 48) == FrequentCalls::kAlone.reports);
-  // Larger ones are reported all the same.
+  // Larger ones are still reported.
   CHECK_FALSE(calls->passes_over(kSmall, Call(0x1000).frame()));
 
   calls->begin(Reports::AtNeed);
@@ -174,7 +174,7 @@ TEST_CASE("frequent calls are looked up until the budget for that is used up") {
   int32_t looked_up = 0;
   for (; !calls->is_unheard(1); ++looked_up) REQUIRE(calls->passes_over(48, call.frame()));
   CHECK(looked_up == FrequentCalls::kAtRestFirst.lookups);
-  CHECK_FALSE(calls->has_passed_over());  // nothing is searched for
+  CHECK_FALSE(calls->has_passed_over());  // the search is off
   CHECK_FALSE(calls->is_unheard(kSmall));
   calls->renew();
   CHECK_FALSE(calls->is_unheard(1));
@@ -182,7 +182,7 @@ TEST_CASE("frequent calls are looked up until the budget for that is used up") {
 
 TEST_CASE("calls are unheard where nobody wants to know of any for so few bytes") {
   const auto calls = std::make_unique<FrequentCalls>();
-  CHECK(calls->is_unheard(kSmall));  // nobody has begun
+  CHECK(calls->is_unheard(kSmall));  // no thread has begun
   calls->begin(Reports::AtNeed);
   CHECK_FALSE(calls->is_unheard(1));
   CHECK(reported(*calls, 48) > 0);

@@ -1,4 +1,4 @@
-// Which releases are asked for: of what was added and is still there all, of others few.
+// Which releases are checked: all of those that were added and not removed, and few others.
 
 #include "hpcrun/heap/known_beginnings.h"
 
@@ -14,8 +14,8 @@ using hpcrun::KnownBeginnings;
 namespace {
 
 constexpr uint64_t kBegin = 0x7f0000001100;
-constexpr uint64_t kPageSpan = 4096 * uint64_t{4096};  // so far apart, two pages share a count
-constexpr uint64_t kAlike = kPageSpan - 128;           // and two beginnings theirs as well
+constexpr uint64_t kPageSpan = 4096 * uint64_t{4096};  // at this distance two pages share a counter
+constexpr uint64_t kAlike = kPageSpan - 128;           // and at this one two beginnings, too
 
 }  // namespace
 

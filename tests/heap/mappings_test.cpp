@@ -30,7 +30,7 @@ TEST_CASE("what was mapped is found up to its end, until it is gone") {
   CHECK_FALSE(mappings.add(uint64_t{1} << 47, kPage, 1));
   CHECK(mappings.remove(begin + kPage) == Mappings::kNone);
   CHECK(mappings.find(begin, found));
-  CHECK(mappings.remove(begin) == Mappings::kNone);  // it was never told of
+  CHECK(mappings.remove(begin) == Mappings::kNone);  // it was never added
   CHECK_FALSE(mappings.find(begin, found));
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("a mapping has one number, and what comes to its place another") {
   CHECK(mappings.number_of(first, 8) == 7);
   CHECK(mappings.number_of(first, Mappings::kNone) == 7);
   CHECK(mappings.remove(kPage) == 7);
-  CHECK(mappings.number_of(first, 9) == Mappings::kNone);  // it is gone
+  CHECK(mappings.number_of(first, 9) == Mappings::kNone);  // it was removed
   REQUIRE(mappings.add(kPage, kPage, 2));
   REQUIRE(mappings.find(kPage, second));
   CHECK(second.site == 2);

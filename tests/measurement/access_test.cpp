@@ -1,4 +1,4 @@
-// Accesses to shared memory, and the objects that they lie in, come back as they were written.
+// Accesses to shared memory, and the objects that contain them, are read as they were written.
 
 #include "hpcrun/cct/access_stream.h"
 
@@ -106,8 +106,8 @@ TEST_CASE("what threads wrote by turns comes back in the order of lines, and not
   Recorder recorder(directory / "a.prof");
   recorder.file.write_written({900, 3, 0x7f40, 0xff00, 8, 500, 490, 1, 489});
   recorder.file.write_written({800, 2, 0x7000, 0x1, 0, 5, 4, 3, 2});
-  recorder.file.write_written({700, 1, 0x7000, 0, 0, 5, 4, 3, 2});    // no byte
-  recorder.file.write_written({700, 1, 0x7001, 0xf, 0, 5, 4, 3, 2});  // no line
+  recorder.file.write_written({700, 1, 0x7000, 0, 0, 5, 4, 3, 2});    // no byte is set
+  recorder.file.write_written({700, 1, 0x7001, 0xf, 0, 5, 4, 3, 2});  // not the address of a line
   const std::vector<MeasuredWritten> written = read_measurement(recorder.path()).written;
   REQUIRE(written.size() == 2);
   CHECK((written[0].line == 0x7000 && written[0].thread == 2 && written[0].object == 0));

@@ -1,4 +1,4 @@
-// Containers: what is added comes back; what is damaged costs itself and nothing else.
+// Containers: what is added is read back, and damage costs only the damaged part.
 
 #include <sys/stat.h>
 
@@ -37,7 +37,7 @@ class Packed {
   fs::path path() const { return directory_ / "node7.ranks"; }
   fs::path operator/(const std::string& name) const { return directory_ / name; }
 
-  std::vector<uint64_t> ends;  // behind each of kFiles
+  std::vector<uint64_t> ends;  // after each of kFiles
 
  private:
   TemporaryDirectory directory_;
@@ -136,7 +136,7 @@ TEST_CASE("A bit that fell over costs one member at most, and never changes one 
     }
     file.seekp(static_cast<std::streamoff>(at)).put(whole[at]).flush();
   }
-  CHECK(lost > 400);  // of each header and most contents
+  CHECK(lost > 400);  // includes each header and most contents
 }
 
 TEST_CASE("Where the header of a container is damaged its members are found") {
@@ -150,7 +150,7 @@ TEST_CASE("Where the header of a container is damaged its members are found") {
 TEST_CASE("Who adds next cuts off what a killed one had begun") {
   const Packed packed;
   const uint64_t known = packed.ends[1];
-  // The third is whole, though nobody had noted it; of the fourth its header is missing.
+  // The third member is complete, although this was not recorded. The header of the fourth is missing.
   fs::resize_file(packed.path(), packed.ends[2]);
   fs::resize_file(packed.path(), packed.ends[3]);
   std::ofstream(packed / "next") << "next";

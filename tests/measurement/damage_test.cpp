@@ -38,7 +38,7 @@ class WritableFile {
 using Cell = std::tuple<uint32_t, uint16_t, uint64_t, uint64_t>;
 using Sample = std::pair<uint64_t, uint32_t>;
 
-// What a thread's file says, in the form that survives losses of other parts.
+// The contents of a thread's streams, in a form that does not depend on lost parts.
 struct Contents {
   std::vector<MeasuredNode> nodes;
   std::vector<Cell> cells;
@@ -54,10 +54,10 @@ struct Contents {
   }
 };
 
-// The truth about one extent: which part of its thread's contents may be missing when it is damaged.
+// The truth about one extent: which part of its thread's contents may be missing if it is damaged.
 struct Part {
   RawExtent raw;
-  size_t begin = 0;  // nodes: ids; values: cells; trace: samples that are no gaps
+  size_t begin = 0;  // nodes: ids; values: cells; trace: samples without gaps
   size_t end = 0;
 };
 
@@ -86,7 +86,7 @@ std::vector<Part> parts_of(const std::vector<uint8_t>& bytes, const std::vector<
   return parts;
 }
 
-// Every element of `truth` outside [begin, end) is in `read` in order, and nothing else but elements of it.
+// True if every element of `truth` outside [begin, end) is in `read` in order, and no other elements are.
 template <typename T>
 bool lost_only(const std::vector<T>& truth, const std::vector<T>& read, size_t begin, size_t end) {
   size_t at = 0;

@@ -69,7 +69,7 @@ TEST_CASE("tasks come back in the order of writing, also where they overlap or t
   Random random(1);
   std::vector<hpcrun::TaskTimes> said;
   for (int i = 0; i < 30'000; ++i) {
-    // Of any magnitude: hours, and years at first.
+    // Times of any magnitude: hours, and years at first.
     const unsigned shift = i < 4 ? 6 : 20 + static_cast<unsigned>(random.below(40));
     hpcrun::TaskTimes times{};
     times.submit_ns = random.next() >> std::max(6u, shift);

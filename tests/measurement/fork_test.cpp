@@ -1,4 +1,4 @@
-// A forked child never writes into its parent's file, whether it abandons it as it should or not.
+// A forked child never writes to its parent's file, whether it calls abandon() or not.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ TEST_CASE("a child that abandons its parent's file records into its own") {
   if (child == 0) {
     hpcrun::MeasurementFile& file = parent.recorder.file;
     file.abandon();
-    file.counter(hpcrun::Counter::Samples) += 1;  // counted nowhere
+    file.counter(hpcrun::Counter::Samples) += 1;  // discarded
     file.write_note("lost");
     if (file.descriptor() != -1 || file.bytes_mapped() != 0) ::_exit(2);
     if (file.create((parent.directory / "child.prof").c_str(), process_info()) != 0) ::_exit(3);
@@ -62,7 +62,7 @@ TEST_CASE("a child that abandons its parent's file records into its own") {
   CHECK(read.counter(hpcrun::Counter::Samples) == 7);
   CHECK(whole_trace(read.threads.at(0)).size() == 10'000);
 
-  // The parent goes on.
+  // The parent continues.
   for (int i = 0; i < 3000; ++i) REQUIRE(record(parent.thread, parent.scenario.next()));
   parent.recorder.finish();
   CHECK(whole_trace(read_measurement(parent.recorder.path()).threads.at(0)).size() == 6000);

@@ -1,5 +1,5 @@
-// When there is no more room, recording stops with a named error, everything before is kept, and the process
-// that records is neither killed nor disturbed.
+// If the disk is full, recording stops with a named error, everything before is kept, and the recording
+// process is neither killed nor disturbed.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ using namespace prof::test;
 
 namespace {
 
-// Runs in a child with signals at their defaults and hands back what it says; dying of a signal is said too.
+// Runs `work` in a child with default signal actions and returns its result, or the signal that killed it.
 std::string in_child(const std::function<std::string()>& work) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";
@@ -50,7 +50,7 @@ std::string in_child(const std::function<std::string()>& work) {
   return said;
 }
 
-// Records until it is refused; "" when everything before the refusal is read back.
+// Records until an extent is refused. Returns "" if everything before the refusal is read back.
 std::string record_until_full(const std::filesystem::path& path, int expected_errno) {
   constexpr uint64_t kFarMore = 2'000'000;
   Recorder recorder(path);

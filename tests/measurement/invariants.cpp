@@ -87,7 +87,7 @@ const char* broken_in_thread(const MeasuredThread& thread) {
     }
     records += count;
   }
-  // A record takes two bytes; a lost extent adds one gap.
+  // A record takes at least two bytes; a lost extent adds one gap.
   if (records > thread.trace_bytes / 2 + thread.trace_extents->size()) return "records take space";
   if (const char* broken = broken_in_tasks(thread)) return broken;
   if (const char* broken = broken_in_waits(thread)) return broken;
@@ -103,7 +103,7 @@ const char* broken_invariant(const ProcessMeasurement& measurement) {
     if (const char* broken = broken_in_thread(thread)) return broken;
     nodes += thread.nodes.size() - 1;
   }
-  // Recorded ones take their bytes, and no more are believed lost than would have fitted.
+  // Recorded contexts take space, and no more are assumed lost than would have fitted.
   if (nodes > 2 * measurement.file_bytes / sizeof(hpcrun::NodeRecord))
     return "contexts are bounded by the file";
   return nullptr;

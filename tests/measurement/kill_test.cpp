@@ -1,4 +1,4 @@
-// A process that dies while it records loses nothing that it had published. The child counts what it has
+// A process that dies while it records loses nothing that it has published. The child counts what it has
 // published in memory that it shares with the test.
 
 #include <sched.h>
@@ -61,7 +61,7 @@ void die(Death how) {
   }
 }
 
-// Records until it dies: after `limit` steps of its first thread by itself, or when it is killed.
+// Records until the process dies: by itself after `limit` steps of its first thread, or when it is killed.
 [[noreturn]] void record_until_death(const std::filesystem::path& path, SharedCounts& published,
                                      uint64_t seed, Death how, uint64_t limit) {
   Recorder recorder(path);
@@ -108,7 +108,7 @@ void check_nothing_lost(const std::filesystem::path& path, SharedCounts& publish
       value += step.value;
     }
     CHECK(wrong == 0);
-    // One more may have been under way.
+    // One more step may have been in progress.
     const Scenario::Step under_way = scenario.next();
     uint64_t read_samples = 0;
     uint64_t read_value = 0;

@@ -1,4 +1,4 @@
-// Waiting for locks, and whom it is blamed on, come back as they were written.
+// Waits for locks, and the blame for them, are read as they were written.
 
 #include <catch2/catch.hpp>
 

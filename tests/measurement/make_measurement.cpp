@@ -12,7 +12,7 @@
 
 namespace {
 
-// CPU time: what else the machine does is not the reader's.
+// CPU time, so that other load on the machine does not count.
 double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }

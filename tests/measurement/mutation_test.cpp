@@ -1,5 +1,5 @@
-// The reader against broken files: repeatable mutations of real ones. fuzz_measurement does the same with
-// coverage as its guide.
+// The reader with damaged files: repeatable mutations of real ones. fuzz_measurement does the same, guided by
+// coverage.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ std::vector<uint8_t> small_measurement(bool finished) {
   return bytes;
 }
 
-// A thread that waits for the tasks of two queues, one of them sampled.
+// A thread that waits for the tasks of two queues, one of which is sampled.
 std::vector<uint8_t> small_device_measurement() {
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
@@ -78,7 +78,7 @@ std::vector<uint8_t> small_device_measurement() {
   return bytes;
 }
 
-// Two threads at memory that they share.
+// Two threads that access shared memory.
 std::vector<uint8_t> small_access_measurement() {
   TemporaryDirectory directory;
   write_synthetic(directory / "a.prof",
@@ -98,14 +98,14 @@ uint64_t interesting(Random& random) {
 void mutate(std::vector<uint8_t>& bytes, Random& random) {
   const std::vector<RawExtent> extents = raw_extents(bytes);
   for (uint64_t changes = 1 + random.below(4); changes != 0 && bytes.size() > 8; --changes) {
-    // Headers are where the structure is: half of the changes go there.
+    // Headers contain the structure, so half of the changes are made there.
     size_t at = random.below(bytes.size() - 8);
     if (!extents.empty() && random.below(2) == 0) {
       at = extents[random.below(extents.size())].offset + random.below(sizeof(hpcrun::ExtentHeader));
     } else if (random.below(8) == 0) {
       at = random.below(sizeof(hpcrun::FileHeader));
     }
-    if (at >= bytes.size()) continue;  // an extent that an earlier change cut off
+    if (at >= bytes.size()) continue;  // in an extent that an earlier change truncated
     switch (random.below(5)) {
       case 0:
         bytes[at] ^= static_cast<uint8_t>(1u << random.below(8));
@@ -119,7 +119,7 @@ void mutate(std::vector<uint8_t>& bytes, Random& random) {
       case 2:
         bytes.resize(at + 1);
         break;
-      case 3: {  // a piece of the file over another
+      case 3: {  // part of the file replaces another part
         const size_t from = random.below(bytes.size());
         const size_t count =
             std::min({size_t{1} << random.below(13), bytes.size() - from, bytes.size() - at});
@@ -158,6 +158,6 @@ TEST_CASE("no mutation of a measurement makes the reader misbehave") {
   }
   ::close(descriptor);
   std::cout << kMutations << " mutations, " << refused << " refused as unusable\n";
-  // Most damage leaves something to read.
+  // Most damage leaves something readable.
   CHECK(refused < kMutations / 10);
 }

@@ -98,7 +98,7 @@ class Recorder {
   std::filesystem::path path_;
 };
 
-// A small generator with the same sequence on every platform.
+// A small random number generator with the same sequence on every platform.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}

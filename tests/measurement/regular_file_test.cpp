@@ -1,4 +1,4 @@
-// What prof opens for reading: files, and nothing that makes it wait or has no end.
+// prof opens only regular files for reading, and nothing that makes it wait or has no end.
 
 #include <catch2/catch.hpp>
 #include <filesystem>

@@ -227,7 +227,7 @@ TEST_CASE("the descriptor is out of the program's way and the file ends where it
   thread.tree.add(node, 0, 1);
   thread.trace.append(kStartMonotonic, node);
   recorder.finish();
-  // Header, one page for each stream.
+  // The header, and one page for each stream.
   CHECK(std::filesystem::file_size(recorder.path()) == 4 * hpcrun::kPageBytes);
 }
 
@@ -239,7 +239,7 @@ TEST_CASE(
   Scenario scenario(1);
   for (int i = 0; i < 100; ++i) REQUIRE(record(thread, scenario.next()));
 
-  // The program's file gets our number.
+  // The program's file gets our descriptor's number.
   std::ofstream(directory / "theirs") << "theirs";
   const int theirs = ::open((directory / "theirs").c_str(), O_RDWR);
   const int number = recorder.file.descriptor();

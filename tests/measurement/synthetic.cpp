@@ -44,7 +44,7 @@ void find_text(Module& module) {
   if (module.text_bytes == 0) throw std::runtime_error("no .text in " + module.path);
 }
 
-// The program itself and libc.
+// Returns the program itself and libc.
 std::vector<Module> modules_here() {
   std::vector<Module> modules;
   dl_iterate_phdr(
@@ -120,7 +120,7 @@ void write_waits(Recorder& recorder, uint32_t index, const std::vector<NodeId>& 
   waits.seal();
 }
 
-// Ten in each object.
+// Writes ten accesses per object.
 void write_accesses(Recorder& recorder, uint32_t index, const std::vector<NodeId>& nodes,
                     const SyntheticRun& run) {
   hpcrun::AccessStream accesses;
@@ -152,7 +152,7 @@ void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, co
   uint64_t time = kStartMonotonic;
   size_t at = 0;
   for (uint64_t i = 0; i < run.samples; ++i) {
-    // Mostly near the last context, sometimes elsewhere, as phases of a program are.
+    // Mostly near the last context, sometimes elsewhere, like the phases of a program.
     at = random.below(100) == 0 ? random.below(nodes.size()) : (at + random.below(64)) % nodes.size();
     time += kIntervalNs - kIntervalNs / 20 + random.below(kIntervalNs / 10);
     if (!thread.tree.add(nodes[at], 0, kIntervalNs) || !thread.trace.append(time, nodes[at])) {

@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kMicrosecond = 1'000;
 constexpr uint64_t kPeriodNs = 1'000'000;  // 1 kHz
 
-// Kernels that follow each other again and again: how long each runs, and how long nothing runs behind it.
+// Kernels in a repeating sequence: how long each runs, and how long nothing runs after it.
 struct Kernel {
   uint64_t run_ns, pause_ns;
 };
@@ -27,7 +27,7 @@ struct Recorded {
   std::vector<DeviceTask> tasks;
   uint64_t executed = 0;
   double bytes_per_task = 0;
-  std::vector<double> time_ns;  // of each kernel, by what its records stand for
+  std::vector<double> time_ns;  // of each kernel, represented by its records
 };
 
 Recorded record(const std::vector<Kernel>& kernels, double seconds, uint64_t period_ns) {
@@ -74,7 +74,7 @@ double sum(const std::vector<double>& all) {
   return sum;
 }
 
-// The largest error of a kernel's share, of that share.
+// Returns the largest relative error of a kernel's share.
 double largest_error(const Recorded& sampled, const Recorded& exact) {
   double largest = 0;
   for (size_t k = 0; k < exact.time_ns.size(); ++k) {
@@ -109,9 +109,9 @@ TEST_CASE("the cells of an interval are those in which the sampler looks at it",
 TEST_CASE("what is kept of tasks that come fast has the shares of all within 5 % at 1 kHz", "[sampling]") {
   const std::vector<std::vector<Kernel>> schedules = {
       {{70 * kMicrosecond, 1 * kMicrosecond}, {20 * kMicrosecond, 2 * kMicrosecond}, {9 * kMicrosecond, 0}},
-      // Whole parts of a period: looks at equal distances would always meet the same kernel.
+      // Integer fractions of a period: samples at equal distances would always find the same kernel.
       {{256 * 500, 0}, {256 * 250, 0}, {256 * 226, 0}, {256 * 976, 0}},
-      // Long and short in turn, the device idle half of the time.
+      // Long and short in turn; the device is idle half of the time.
       {{500 * kMicrosecond, 500 * kMicrosecond}, {100 * kMicrosecond, 100 * kMicrosecond}},
   };
   for (const std::vector<Kernel>& kernels : schedules) {
@@ -122,8 +122,7 @@ TEST_CASE("what is kept of tasks that come fast has the shares of all within 5 %
               << 100 * largest_error(sampled, exact) << " %\n";
     CHECK(largest_error(sampled, exact) < 0.05);
     CHECK(sum(sampled.time_ns) == Approx(sum(exact.time_ns)).epsilon(0.05));
-    CHECK(sampled.tasks.size() <=
-          60'100);  // one a period, and the first before it is known how fast they come
+    CHECK(sampled.tasks.size() <= 60'100);  // one per period, and some before the rate of tasks is known
   }
 }
 
@@ -163,7 +162,7 @@ TEST_CASE("each phase of a program is kept by how fast its own tasks come", "[sa
   const Recorded both = record(phases, 3.004, kPeriodNs);
   const auto of_slow =
       std::ranges::count_if(both.tasks, [](const DeviceTask& task) { return !task.is_sampled; });
-  // Of the fast phase those that end while the slow ones are among the last 16.
+  // Includes tasks of the fast phase that end while slow ones are among the last 16.
   CHECK(of_slow >= 200);
   CHECK(of_slow < 230);
   CHECK(both.tasks.size() < 200 + 2'000 + 50);

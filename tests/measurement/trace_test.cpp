@@ -11,7 +11,7 @@ using namespace prof::test;
 
 namespace {
 
-// Bytes of the longest record, and of all.
+// Returns the size of the longest record, and of all records.
 std::pair<size_t, size_t> record_bytes(const std::filesystem::path& path) {
   const std::vector<uint8_t> bytes = file_contents(path);
   size_t longest = 0;
@@ -51,7 +51,7 @@ TEST_CASE("no record takes more than 12 bytes, whatever the pause and the contex
   recorder.finish();
   CHECK(record_bytes(recorder.path()).first <= 12);
 
-  // The reader knows none of these nodes but the root; times must be right all the same.
+  // The reader knows only the root of these nodes, but times must be right.
   const std::vector<TraceSample> trace = whole_trace(read_measurement(recorder.path()).threads.at(0));
   REQUIRE(trace.size() == said.size());
   for (size_t i = 0; i < trace.size(); ++i) {
@@ -84,7 +84,7 @@ TEST_CASE("times never drift and never decrease") {
   RecordedThread& thread = recorder.add_thread();
   uint64_t time = kStartMonotonic + 1;
   for (int i = 0; i < 50'000; ++i) REQUIRE(thread.trace.append(time += 333, 0));
-  REQUIRE(thread.trace.append(time - 1'000'000, 0));  // a clock that went back
+  REQUIRE(thread.trace.append(time - 1'000'000, 0));  // the clock went backwards
   recorder.finish();
   const std::vector<TraceSample> trace = whole_trace(read_measurement(recorder.path()).threads.at(0));
   REQUIRE(trace.size() == 50'001);

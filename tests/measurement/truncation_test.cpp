@@ -14,7 +14,7 @@ using hpcrun::StreamKind;
 
 namespace {
 
-// What one published record says and where its last byte lies.
+// The contents of one published record, and the position of its last byte.
 struct Placed {
   size_t end;
   uint64_t index;  // node id, cell index, or trace record index
@@ -43,8 +43,8 @@ struct Places {
   }
 };
 
-// Cuts the file shorter and shorter and compares each time with what the whole file said. Five has no factor
-// in common with the sizes of records, so that these are cut at all their bytes even where not every cut is
+// Truncates the file step by step, and compares each time with the contents of the whole file. Five has no
+// factor in common with the sizes of records, so these are cut at all their bytes even if not every length is
 // tried.
 void check_every_cut(const std::filesystem::path& path) {
   const std::vector<uint8_t> bytes = file_contents(path);
@@ -93,7 +93,7 @@ void check_every_cut(const std::filesystem::path& path) {
   CHECK(wrong == 0);
 }
 
-constexpr int kSteps = 1500;  // fills the first extent of each stream and begins the next
+constexpr int kSteps = 1500;  // fills the first extent of each stream and starts the next
 
 }  // namespace
 
@@ -115,7 +115,7 @@ TEST_CASE("a file that was never ended, cut at any byte, gives everything before
     Scenario scenario(8);
     RecordedThread& thread = recorder.add_thread();
     for (int i = 0; i < kSteps; ++i) REQUIRE(record(thread, scenario.next()));
-    // The reservation behind the last extent has nothing to cut.
+    // The reservation after the last extent contains nothing to truncate.
     const std::vector<uint8_t> bytes = file_contents(recorder.path());
     const RawExtent last = raw_extents(bytes).back();
     std::filesystem::copy_file(recorder.path(), copy);

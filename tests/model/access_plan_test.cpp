@@ -1,5 +1,5 @@
-// Which memory a sampled thread is at: plans against what instructions really do, one by one, and on code
-// whose bytes are given.
+// Which memory a sampled thread accesses: plans compared with the effects of real instructions, one by one,
+// and with synthetic code.
 
 #include "hpcrun/model/access_plan.h"
 
@@ -39,12 +39,12 @@ bool has(const std::vector<Access>& accesses, uint64_t line) {
 struct Tally {
   size_t right = 0;
   size_t wrong = 0;
-  size_t accesses = 0;        // by the program, not on its stack
-  size_t seen_one_later = 0;  // by a sample at the next instruction
+  size_t accesses = 0;        // by the program, outside its stack
+  size_t seen_one_later = 0;  // found by a sample at the next instruction
   size_t seen_three_later = 0;
 };
 
-// A planned access is checked where the program really comes by the instruction at that distance.
+// A planned access is checked if the program really reaches the instruction at that distance.
 Tally compare(const std::vector<Step>& steps) {
   Tally tally;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -68,7 +68,7 @@ Tally compare(const std::vector<Step>& steps) {
   return tally;
 }
 
-// Code at a made-up address, and words of memory at others.
+// Code at a synthetic address, and words of memory at others.
 struct Memory {
   uint64_t begin;
   std::vector<uint8_t> bytes;
@@ -98,7 +98,7 @@ std::vector<Access> accesses(const std::vector<Memory>& memory, uint64_t begin, 
 
 constexpr uint64_t kCode = 0x401000;
 
-// Plans on a stack of its own, and says how much of it was written.
+// Plans on a separate stack, and returns how much of it was written.
 size_t stack_of_planning(const std::vector<Memory>& code, uint64_t begin, uint64_t pc) {
   static struct {
     const std::vector<Memory>* code;
@@ -139,7 +139,7 @@ TEST_CASE("plans name the addresses that instructions use") {
   const struct {
     const char* name;
     void (*program)();
-    double seen;  // of all accesses, from the next instruction
+    double seen;  // share of all accesses, from the next instruction
   } programs[] = {{"-O0", stepped_O0, 0.85},
                   {"-O1", stepped_O1, 0.95},
                   {"-O2", stepped_O2, 0.95},
@@ -161,7 +161,7 @@ TEST_CASE("plans name the addresses that instructions use") {
 }
 
 TEST_CASE("in long functions what is just before the pc is found from nearby, and is the same") {
-  // This program's own code, one function after the other.
+  // Uses this program's own code, one function after the other.
   constexpr size_t kBytes = 16'000;
   const auto* const text = reinterpret_cast<const uint8_t*>(&plan_accesses);
   const std::vector<Memory> memory{{kCode, {text, text + kBytes}}};
@@ -201,7 +201,7 @@ TEST_CASE("a locked instruction that ends at the pc is seen") {
   CHECK(seen[0].kind == AccessKind::ReadWrite);
   CHECK(seen[0].is_locked);
   CHECK(seen[0].distance == -1);
-  // Where the function begins is not known.
+  // The start of the function is not known.
   CHECK(accesses(code, kCode + 5, kCode + 5, registers()).empty());
   // A loop leads there: lock inc qword [rdi+8]; jmp back
   const std::vector<Memory> loop{{kCode, {0xf0, 0x48, 0xff, 0x47, 0x08, 0xeb, 0xf9}}};
@@ -238,7 +238,7 @@ TEST_CASE("a pointer that was overwritten since it was used gives no address") {
       {0x60000 - 8, {0x00, 0x20, 0x50, 0, 0, 0, 0, 0}}};
   for (const Access& access : accesses(memory, kCode, kCode + 11, registers()))
     CHECK(access.address == 0x60000 - 8);
-  // Just behind the load that is the case, too: its size and kind are all that is known.
+  // Just after the load that is the case, too: only its size and kind are known.
   const MemoryReader reader{read_memory, &memory};
   PlanWorkspace workspace;
   AccessPlan plan;
@@ -251,7 +251,7 @@ TEST_CASE("a pointer that was overwritten since it was used gives no address") {
 
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
 TEST_CASE("planning leaves room for the handler on an alternate stack of 8 KiB") {
-  // As unoptimised code has it, in a loop: all that planning has is used.
+  // A loop of unoptimised code that uses up everything that planning has.
   std::vector<uint8_t> bytes;
   for (int i = 0; i < 64; ++i) {
     const uint8_t load[] = {0x48, 0x8b, 0x45, 0xf8, 0x48, 0x8b, 0x00, 0x48, 0x89, 0x45, 0xf0};

@@ -30,7 +30,7 @@ uint64_t sum(const std::vector<uint64_t>& values) {
   return total;
 }
 
-// Nanosecond by nanosecond, as the thesis defines it.
+// Computes blame nanosecond by nanosecond, as Chabbi's thesis defines it.
 struct Reference {
   WaitParts parts;
   std::vector<double> blames;
@@ -77,7 +77,7 @@ void check_same(const WaitParts& a, const WaitParts& b) {
 }  // namespace
 
 TEST_CASE("figure 2.4: a kernel that overlaps the processor is blamed for the rest that is waited for") {
-  // K runs from 10 to 60, the processor goes on until T2 = 40 and waits to T3 = 60.
+  // K runs from 10 to 60; the processor continues until T2 = 40 and waits until T3 = 60.
   const Blamed result = blame({40, 60}, {{10, 60}});
   CHECK(result.blames == std::vector<uint64_t>{20});
   CHECK(result.parts.cause == 20);

@@ -1,4 +1,4 @@
-// Who shares a line with whom: the verdict and the number of moves, on accesses of which the truth is known.
+// Which threads share a line: the verdict and the number of moves, for accesses with a known truth.
 
 #include "hpcrun/model/cache_line.h"
 
@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kResolution = 4 * kMs;
 
-// A thread's samples, one every 4 ms, each of which stands for `each` accesses.
+// The samples of a thread, one every 4 ms, each of which represents `each` accesses.
 struct Stream {
   uint32_t thread;
   uint8_t offset;
@@ -48,7 +48,7 @@ TEST_CASE("threads that write side by side share falsely") {
   CHECK(verdict(moves, 1) == Sharing::False);
   CHECK(moves.of_true_sharing() == 0);
   CHECK(moves.false_read_write == 0);
-  // Each of 25 x 1,000 accesses of one follows one of the other half of the time.
+  // Each of 25 x 1,000 accesses of one thread follows one of the other half of the time.
   CHECK(moves.false_write_write == Approx(25'000));
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("threads that come one after the other share nothing") {
 
 TEST_CASE("a thread that comes rarely moves the line rarely") {
   const LineMoves moves = moves_of({{1, 0, 8, kBoth, 0, 100, 100'000}, {2, 8, 8, kBoth, 0, 100, 10}});
-  // There and back again for each of its 250 accesses.
+  // There and back for each of its 250 accesses.
   CHECK(moves.total() == Approx(2 * 250).epsilon(0.01));
 }
 
@@ -123,8 +123,7 @@ TEST_CASE("what there is no room for is counted and changes nothing") {
   CHECK(window.lost() == 0);
 }
 
-// Accesses in random order: the model's number of moves against counting, in a simulation of the line's
-// owner.
+// Accesses in random order: the model's number of moves, compared with a simulation of the line's owner.
 TEST_CASE("the estimate agrees with a line that is followed access by access") {
   std::mt19937 random(20260101);
   for (int round = 0; round < 200; ++round) {

@@ -1,4 +1,4 @@
-// Data sources as kernels write them for the processors that exist.
+// Data sources as kernels write them for existing processors.
 
 #include "hpcrun/model/data_source.h"
 
@@ -37,7 +37,7 @@ struct Case {
   bool tells_snoops, was_modified, is_remote;
 };
 
-// arch/x86/events/intel/ds.c and arch/x86/events/amd/ibs.c, by what the processor reported.
+// According to arch/x86/events/intel/ds.c and arch/x86/events/amd/ibs.c.
 const Case kLoads[] = {
     {"Intel: first level",
      kLoad | level(PERF_MEM_LVL_L1 | PERF_MEM_LVL_HIT) | number(1) | snoop(PERF_MEM_SNOOP_NONE),

@@ -1,4 +1,4 @@
-// Where objects should lie so that threads do not meet on their lines, on uses of which the truth is known.
+// Where objects should be placed so that threads do not contend for their lines, for uses with a known truth.
 
 #include "hpcrun/model/placement.h"
 
@@ -26,7 +26,7 @@ ChosenPlacement choose(const Uses& uses, uint64_t conflicts_now, uint64_t align 
   return choose_placement(uses.data(), static_cast<uint32_t>(uses.size()), conflicts_now, align);
 }
 
-// As the objects lay in memory, one behind the other.
+// Returns the conflicts of objects that are placed one after the other.
 uint64_t conflicts_in_row(Uses uses, uint64_t begin, uint64_t stride) {
   for (ObjectUse& use : uses) {
     use.offset += begin + stride * use.object;
@@ -49,8 +49,8 @@ ObjectUse only_read(uint32_t thread, uint32_t object, uint64_t offset, uint32_t 
   return {thread, object, offset, bytes, false, accesses};
 }
 
-// The same by bytes: of each line and pair of threads the uses that meet another's on it and have no byte in
-// common with that.
+// The same by bytes: for each line and pair of threads, the uses that contend for the line and have no byte
+// in common.
 uint64_t conflicts_by_bytes(const Uses& uses, uint32_t offset) {
   struct OnLine {
     std::set<uint64_t> bytes;
@@ -90,7 +90,7 @@ uint64_t conflicts_by_bytes(const Uses& uses, uint32_t offset) {
 TEST_CASE("neighbours of 40 bytes are parted by alignment") {
   Uses uses;
   for (uint32_t object = 0; object < 8; ++object) uses.push_back(written(object, object, 0, 40));
-  const uint64_t now = conflicts_in_row(uses, 16, 48);  // as malloc lays them
+  const uint64_t now = conflicts_in_row(uses, 16, 48);  // as malloc places them
   CHECK(now > 0);
   const ChosenPlacement chosen = choose(uses, now);
   CHECK(chosen.placement == at_offset(0));
@@ -114,7 +114,7 @@ TEST_CASE("what the program asks of an address stays, and offsets that it forbid
 }
 
 TEST_CASE("alignment that creates sharing in elements of 3,096 bytes is not chosen") {
-  // Each thread's first and last words.
+  // Each thread uses the first and last words.
   Uses uses;
   for (uint32_t thread = 0; thread < 2; ++thread) {
     uses.push_back(written(thread, 0, 3096 * thread));
@@ -149,7 +149,7 @@ TEST_CASE("who only reads conflicts with nobody but a writer") {
 TEST_CASE("the lesser side counts, once for a line and a pair of threads") {
   CHECK(conflicts({written(1, 0, 0, 8, 70), written(1, 0, 8, 8, 50), written(2, 0, 16, 8, 100)}, 0) == 100);
   CHECK(conflicts({written(1, 0, 0, 8, 10), written(2, 0, 16, 8, 100), written(3, 0, 24, 8, 40)}, 0) == 60);
-  CHECK(conflicts({written(1, 0, 0), written(2, 1, 8)}, 0) == 0);  // objects of their own
+  CHECK(conflicts({written(1, 0, 0), written(2, 1, 8)}, 0) == 0);  // separate objects
 }
 
 TEST_CASE("a use that a placement puts across two lines counts on both") {
@@ -169,13 +169,13 @@ TEST_CASE("a few accesses more are chance, and the smaller offset stays") {
   CHECK(choose(seen(10, 0), 100).placement == at_offset(32));
   CHECK(choose(seen(90, 50), 1000).placement == at_offset(32));
   CHECK(choose(seen(90, 70), 1000).placement == at_offset(0));
-  // More than a tenth, where another offset shows that it is chance.
+  // More than a tenth, if another offset shows that the difference is chance.
   CHECK(choose(seen(7, 0), 38).placement == at_offset(0));
   CHECK(choose(seen(4, 0), 19).placement == at_offset(32));
 }
 
 TEST_CASE("a placement that leaves more than a tenth helps nobody") {
-  // What remains at any offset is 20 of so many.
+  // 20 conflicts remain at any offset.
   const Uses uses = {written(1, 0, 0, 8, 20), written(2, 0, 8, 8, 20)};
   CHECK(choose(uses, 199).placement == kAsAllocated);
   CHECK(choose(uses, 199).is_close);
@@ -199,7 +199,7 @@ TEST_CASE("conflicts are those that a search by bytes finds") {
     const ChosenPlacement chosen = choose(uses, now);
     if (chosen.placement == kAsAllocated) continue;
     CHECK(chosen.conflicts <= now / 5);
-    // None leaves fewer by more than chance, and one no more than a tenth.
+    // No offset leaves significantly fewer, and one leaves at most a tenth.
     uint64_t least = now;
     for (uint32_t offset = 0; offset < 64; offset += 16) {
       least = std::min(least, conflicts_by_bytes(uses, offset));

@@ -1,5 +1,4 @@
-// Code as users write it, compiled at every level of optimisation, whose instructions the tests follow one by
-// one.
+// Code as users write it, compiled at every optimisation level. The tests follow its instructions one by one.
 
 #include <atomic>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Who changes a line by turns, and whether they share its data or only its place.
+// Which threads change a line alternately, and if they share its data or only the line.
 
 #include "hpcrun/model/written_line.h"
 
@@ -36,7 +36,7 @@ TEST_CASE("threads that change words of their own by turns share a line falsely"
     one->note(1, bytes(0, 3));
     one->note(2, bytes(8, 2));
   }
-  CHECK(one->interleaved() == 99);  // before the first there was nobody
+  CHECK(one->interleaved() == 99);  // the first has no predecessor
   const WrittenLine::Writer first = writer_of(*one, 1), second = writer_of(*one, 2);
   CHECK(first.bytes == bytes(0, 3));
   CHECK(second.bytes == bytes(8, 2));
@@ -89,7 +89,7 @@ TEST_CASE("what one thread changes over and over moves no line") {
   const auto one = line();
   for (int i = 0; i < 1000; ++i) one->note(7, bytes(0, 64));
   CHECK(one->interleaved() == 0);
-  // Another one that comes afterwards moves it once.
+  // A thread that comes afterwards moves it once.
   for (int i = 0; i < 1000; ++i) one->note(8, bytes(32, 8));
   CHECK(one->interleaved() == 1);
 }

@@ -1,4 +1,4 @@
-// An engine that attributes nothing and writes what the back end tells it, one line each, into the file that
+// An engine that attributes nothing. It writes the calls of the back end, one line each, to the file that
 // RECORDING names, as the process ends:
 //
 //   device UUID NAME           queue INDEX ORDER NAME       note SENTENCE
@@ -155,7 +155,7 @@ void DeviceCall::close() noexcept {
                   open_call.scope);
 }
 
-// A recording is written call by call: nothing has to be handed in at the end.
+// A recording is written call by call, so nothing has to be flushed.
 void flush_at_sudden_end(void (*)() noexcept) noexcept {}
 
 void note_degradation(const char* sentence) noexcept {

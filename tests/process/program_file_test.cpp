@@ -1,4 +1,5 @@
-// Which values of LD_PRELOAD and which names of symbols bring a sanitizer along, and what of LD_PRELOAD is prof's.
+// Which values of LD_PRELOAD and which symbol names indicate a sanitizer, and which part of LD_PRELOAD is
+// prof's.
 
 #include "hpcrun/guest/program_file.h"
 
@@ -12,7 +13,7 @@ using hpcrun::SanitizerNames;
 
 namespace {
 
-// The names stand between null bytes, as in a table of dynamic symbols.
+// The names are separated by null bytes, as in a table of dynamic symbols.
 bool shows_sanitizer(std::string names) {
   for (char& c : names)
     if (c == ' ') c = '\0';

@@ -34,7 +34,7 @@ uint32_t answer_to(const Filter& filter, int number, uint64_t argument = 0) {
   return filter_answer(filter.data(), filter.size(), call);
 }
 
-// Answers one call so, and all others otherwise.
+// A filter with one answer for one call, and another answer for all others.
 Filter filter_of(uint32_t number, uint32_t its_answer, uint32_t of_others) {
   return {load(kNumber), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), answer(its_answer),
           answer(of_others)};

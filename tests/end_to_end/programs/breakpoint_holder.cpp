@@ -1,4 +1,4 @@
-// Holds all breakpoints of every processor until its standard input ends; says "holding" before.
+// Occupies all breakpoints of every processor until its standard input ends. Prints "holding" before.
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
-// A program with an allocator in its executable, which never leaves its own code: no call of a library, no
-// system call, until SIGUSR1 comes. Its allocator checks that it is not entered while it is at work.
+// A program with an allocator in its executable that never leaves its own code: it makes no library call and
+// no system call until SIGUSR1 arrives. Its allocator checks that it is not re-entered.
 
 #include <signal.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ volatile sig_atomic_t ends = 0;
 }  // namespace
 
 extern "C" void* malloc(size_t bytes) {
-  while (at_work.exchange(true)) continue;  // a thread that interrupts itself here never goes on
+  while (at_work.exchange(true)) continue;  // a thread that interrupts itself here never continues
   const size_t at = used + 16;              // the size is before it
   if (at + bytes <= sizeof memory) used += (bytes + 31) / 16 * 16;
   for (int i = 0; i < 200; ++i) turns = turns + 1;

@@ -1,5 +1,5 @@
-// Computes or waits until SIGUSR1 comes, and looks whether its registers, its signal mask and the results of
-// its waits stay what they are: checks_itself busy|waits. Prints "ready", and "unharmed" with status 42.
+// Computes or waits until SIGUSR1 arrives, and checks that its registers, its signal mask and the results of
+// its waits stay the same: checks_itself busy|waits. Prints "ready", and "unharmed" with status 42.
 
 #include <poll.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ void check_mask(const sigset_t& expected) {
     if (sigismember(&now, signal) != sigismember(&expected, signal)) harmed("signal mask");
 }
 
-// The same sums in general and in vector registers, again and again.
+// Computes the same sums in general and in vector registers, repeatedly.
 void compute() {
   uint64_t whole = 1;
   double real = 1;

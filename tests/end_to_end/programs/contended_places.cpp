@@ -1,10 +1,10 @@
-// contended_places PLACE [MILLIONS]: two threads count side by side in memory of some kind, or in some other
-// unusual way, and the sum is printed.
+// contended_places PLACE [MILLIONS]: two threads count in adjacent words in some kind of memory, or in some
+// other unusual way, and the sum is printed.
 // - file: in a file that is mapped shared
-// - device: in memory that a device file gave
-// - large: in memory that the kernel may give in large pages
+// - device: in memory from a device file
+// - large: in memory for which the kernel may use large pages
 // - stack, thread: on the main thread's stack, among its thread-local variables
-// - generated: by code that the program wrote itself
+// - generated: by code that the program generated
 // - crowd: in a variable, while a thousand threads sleep
 
 #include <fcntl.h>

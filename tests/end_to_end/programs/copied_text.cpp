@@ -1,10 +1,11 @@
-// Copies a string for each character that it appends: nearly all of its time is in library code, for one line.
+// Copies a string for each character that it appends. Nearly all its time is in library code, because of one
+// line.
 #include <cstdio>
 #include <string>
 
 std::string unquoted(const std::string& text) {
   std::string out;
-  for (const char c : text) out = out + c;  // The line that the summary has to name.
+  for (const char c : text) out = out + c;  // The line that the summary must name.
   return out;
 }
 

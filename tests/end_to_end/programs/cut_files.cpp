@@ -1,6 +1,7 @@
-// Works, waits for a line, then works in ways that have the runtime write to its files: samples, a thread, a
-// library. Meanwhile it has a SIGBUS of its own: an access behind the end of a file, which it handles, or
-// which ends it (argument "fatal"). With the argument "child" a child that it forked before does the work.
+// Works, waits for a line, and then works in ways that make the runtime write to its files: samples, a
+// thread, a library. Meanwhile it has a SIGBUS of its own, by an access past the end of a file, which it
+// handles, or which kills it (argument "fatal"). With the argument "child", a child that it forked before
+// does the work.
 
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -35,7 +36,7 @@ volatile char* map_nothing() {
   throw 1;
 }
 
-// The child has used next to no CPU time before the line comes.
+// The child has used almost no CPU time before the line arrives.
 int fork_before_the_line() {
   int line[2];
   if (pipe(line) != 0) return 2;
@@ -59,12 +60,12 @@ int fork_before_the_line() {
 }  // namespace
 
 int main(int argc, char** arguments) {
-  spin(0.1);  // its file has samples then
+  spin(0.1);  // its file contains samples then
   if (argc > 1 && strcmp(arguments[1], "child") == 0) return fork_before_the_line();
   puts("ready");
   fflush(stdout);
   if (getchar() == EOF) return 2;
-  spin(0.4);  // prof looks at the process meanwhile
+  spin(0.4);  // prof examines the process meanwhile
   std::thread([] { spin(0.1); }).join();
   if (void* const library = dlopen("libm.so.6", RTLD_NOW)) dlclose(library);
   try {

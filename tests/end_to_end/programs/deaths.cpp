@@ -1,4 +1,4 @@
-// deaths SECONDS END: uses SECONDS of CPU time in spin() and then ends in the way named.
+// deaths SECONDS END: uses SECONDS of CPU time in spin(), and then ends in the given way.
 
 #include <fcntl.h>
 #include <signal.h>

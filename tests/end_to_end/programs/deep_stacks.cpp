@@ -1,6 +1,6 @@
 // Works at the end of a deep stack: deep_stacks native|generated DEPTH SECONDS. Generated code keeps frame
 // pointers and has no unwind tables. deep_stacks overflows TIMES recurses until the stack is exhausted.
-// States on standard error the CPU time that the work took.
+// Prints the CPU time of the work on standard error.
 
 #include <setjmp.h>
 #include <sys/mman.h>

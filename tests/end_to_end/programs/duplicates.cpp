@@ -1,5 +1,5 @@
-// Puts descriptors of its own at the highest numbers there are, one after the other, and works meanwhile;
-// with an argument by raw system calls.
+// Duplicates descriptors to the highest possible numbers, one after the other, and works meanwhile; with an
+// argument, by raw system calls.
 
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kNumbers = 5;
 
-// By raw system calls: the numbers are the program's, in its children as well.
+// Uses raw system calls: the numbers belong to the program, in its children as well.
 int take_raw(int top) {
   int ends[2];
   if (pipe(ends) != 0) return 1;
@@ -46,7 +46,7 @@ int take(int top) {
     close(ends[0]);
     spin(0.05);
   }
-  return dup2(top - 1, top - 2) != -1;  // neither is open any more
+  return dup2(top - 1, top - 2) != -1;  // neither is open now
 }
 
 }  // namespace

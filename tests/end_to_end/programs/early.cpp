@@ -1,4 +1,4 @@
-// A library whose constructor starts a thread, which works and calls the C library, and waits for it.
+// A library whose constructor starts a thread that works and calls the C library, and waits for it.
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// echo_client PORT CONNECTIONS: asks echo_server over and over on all connections and checks each answer,
-// until its standard input is closed. States how many answers it got, how many were lost or wrong, and the
+// echo_client PORT CONNECTIONS: sends requests to echo_server on all connections and checks each answer,
+// until its standard input is closed. Prints the number of answers, how many were lost or wrong, and the
 // longest wait in ms.
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
-// echo_server THREADS: serves clients on loopback, each of its threads by an epoll of its own, and answers
-// each request of 16 bytes after a little work. Short-lived threads come and go beside them. Prints its port.
-// Ends at SIGTERM; states then how many requests it served, and how often a wait was interrupted or a call
-// failed, which must not happen.
+// echo_server THREADS: serves clients on loopback. Each of its threads uses an epoll of its own, and answers
+// each request of 16 bytes after a little work, while short-lived threads start and end. Prints its port.
+// Ends at SIGTERM, and then prints how many requests it served, and how often a wait was interrupted or a
+// call failed, which must not happen.
 
 #include <arpa/inet.h>
 #include <fcntl.h>

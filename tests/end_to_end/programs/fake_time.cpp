@@ -1,4 +1,4 @@
-// Defines clock_gettime itself, as libfaketime does, and says how often it was called: nobody should.
+// Defines clock_gettime itself, as libfaketime does, and prints how often it was called, which must be never.
 
 #include <ctime>
 

@@ -1,5 +1,5 @@
-// Allocates and works for 0.15 s of CPU time; for compilers and C libraries that the tests find. With arguments it
-// prints them, the process's name, and whether LD_PRELOAD names a library of prof's.
+// Allocates and works for 0.15 s of CPU time, for compilers and C libraries that the tests find. With
+// arguments it prints them, the process's name, and whether LD_PRELOAD names a library of prof's.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-// Children that come to be in unusual ways: forks CASE.
+// Children that are created in unusual ways: forks CASE.
 
 #include <dirent.h>
 #include <link.h>
@@ -23,7 +23,7 @@ namespace {
 constexpr double kSpinSeconds = 0.1;
 constexpr int kIdleThreads = 40;
 
-// Waits for the child and says how it ended.
+// Waits for the child and prints how it ended.
 int finish(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
@@ -32,7 +32,7 @@ int finish(pid_t child) {
   return 0;
 }
 
-// A child that the C library's fork handlers do not know of: it gets a signal of the runtime's, and exits.
+// A child created without the C library's fork handlers. It gets a signal of the runtime's, and exits.
 [[noreturn]] void child_without_handlers() {
   std::signal(SIGRTMAX - 1, [](int) {});
   raise(SIGRTMAX - 1);
@@ -66,7 +66,7 @@ int fork_once() {
   return 11;
 }
 
-// Each generation has threads; the last counts what was left to it.
+// Each generation has threads; the last one counts what is left.
 int generations(int left) {
   const pid_t child = fork();
   if (child) {
@@ -94,9 +94,9 @@ int short_children(int count, double seconds) {
   return 0;
 }
 
-// Counts the system calls of each child that `parent` forks from now on, one after the other, until it ends:
-// a child stops twice in each but the last. Prints the fewest. Under the name of strace, which prof does not
-// take for a debugger. Returns false if nothing may be traced here.
+// Counts the system calls of each child that `parent` forks from now on, one after the other, until `parent`
+// ends. A child stops twice in each call but the last. Prints the minimum. Uses the name of strace, which
+// prof does not treat as a debugger. Returns false if tracing is not permitted here.
 bool count_calls_of_children(pid_t parent, int ready) {
   prctl(PR_SET_NAME, "strace");
   const bool traces = ptrace(PTRACE_SEIZE, parent, 0, PTRACE_O_TRACEFORK | PTRACE_O_TRACESYSGOOD) == 0;
@@ -119,7 +119,7 @@ bool count_calls_of_children(pid_t parent, int ready) {
   return true;
 }
 
-// The tracer ends after this process, and prints then.
+// The tracer ends after this process, and then prints.
 int traced_children(int count) {
   int ready[2];
   if (pipe(ready)) return 1;
@@ -163,7 +163,7 @@ int main(int, char** arguments) {
     spin(kSpinSeconds);
     return 11;
   }
-  // Where the C library's lock of its list of modules stays held in the child, by nobody.
+  // The C library's lock of its list of modules stays held in the child, without a holder.
   if (how == "callback")
     return dl_iterate_phdr([](dl_phdr_info*, size_t, void*) { return fork_once() + 1; }, nullptr) - 1;
   if (how == "short") return short_children(800, 0.001);

@@ -1,5 +1,5 @@
-// Forks where all descriptors are in use, with an argument after a thread that has ended: parent and child go
-// on with the memory that was there. Prints the child's status.
+// Forks while all descriptors are in use; with an argument, after a thread has ended. Parent and child
+// continue with the existing memory. Prints the child's status.
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
-// Works in code whose file is gone: of the program itself ("self"), or of a library ("library PATH": unlinked
-// after it was loaded, "memory PATH": copied to a memory file, "kept PATH": still there).
+// Works in code whose file is gone: the program itself ("self"), or a library ("library PATH": unlinked after
+// it was loaded, "memory PATH": copied to a memory file, "kept PATH": still there).
 
 #include <dlfcn.h>
 #include <fcntl.h>

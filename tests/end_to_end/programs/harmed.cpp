@@ -1,6 +1,6 @@
-// harmed: waits where its allocations do not lie as it likes them, so that of the two repairs of a plan one
-// makes it faster and the other one slower. Those of better() should all begin a cache line, those of worse()
-// should not all do so.
+// harmed: waits if its allocations are not placed as it requires, so that of the two repairs of a plan one
+// makes it faster and the other one slower. All allocations of better() should start at a cache line; those
+// of worse() should not all do so.
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ void* keep(void* at) {
   return at;
 }
 
-// Nothing is released, so that the allocator puts them side by side, where it is not told otherwise.
+// Releases nothing, so that the allocator places blocks next to each other unless it is repaired.
 bool all_begin_lines(void* (*allocate)(size_t)) {
   bool all = true;
   for (int i = 0; i < kObjects; ++i) all &= reinterpret_cast<uintptr_t>(allocate(8)) % kLine == 0;
@@ -30,7 +30,7 @@ bool all_begin_lines(void* (*allocate)(size_t)) {
 
 }  // namespace
 
-// Their names are looked up in the program's code.
+// Tests look up their names in the program's code.
 extern "C" {
 [[gnu::noinline]] void* better(size_t bytes) {
   return keep(malloc(bytes));

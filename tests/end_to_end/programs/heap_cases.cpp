@@ -1,9 +1,8 @@
-// heap_cases CASE [MILLIONS]: what programs do with their heap, and print what has become of it.
-// - released: two threads count side by side in one allocation, which is released before the program ends
-// - mapped: the same in a mapping of shared memory, behind what is allocated from it
+// heap_cases CASE [MILLIONS]: uses the heap and prints the result.
+// - released: two threads count in adjacent words of one allocation, which is released before the end
+// - mapped: the same in a mapping of shared memory, after blocks that were allocated from it
 // - paths: two threads allocate by tens of thousands of call paths
-// - storm: threads, forks and signal handlers allocate and release, in all ways; then the sum of what was
-// kept
+// - storm: threads, forks and signal handlers allocate and release, in all ways; then the sum of the rest
 
 #include <malloc.h>
 #include <signal.h>
@@ -58,7 +57,7 @@ int mapped() {
   return 0;
 }
 
-// Down a tree of calls of which no two have the same path.
+// Descends a tree of calls of which no two have the same path.
 uint64_t allocate_below(unsigned depth);
 
 [[gnu::noinline]] uint64_t allocate_left(unsigned depth) {
@@ -87,7 +86,7 @@ int paths() {
 
 std::atomic<uint64_t> handled{0};
 
-// As a handler may not, and some do; the thread is not in the allocator when it comes.
+// Handlers may not do this, but some do. The thread is not in the allocator when the signal arrives.
 void on_signal(int) {
   free(malloc(100));
   ++handled;
@@ -176,7 +175,7 @@ int storm() {
   errno = 77;
   free(malloc(1));
   if (errno != 77) return 1;
-  const volatile size_t too_much = SIZE_MAX / 2;  // lest the compiler warn
+  const volatile size_t too_much = SIZE_MAX / 2;  // prevents a compiler warning
   if (malloc(too_much) || errno != ENOMEM) return 2;
   if (reallocarray(nullptr, too_much, 4)) return 3;
   void* kept = malloc(10);

@@ -1,4 +1,4 @@
-// Locks on the heap, made at one place and waited for at two: heap_locks TURNS.
+// Locks on the heap, created at one place and waited for at two: heap_locks TURNS.
 
 #include <chrono>
 #include <cstdlib>

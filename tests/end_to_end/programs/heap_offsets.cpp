@@ -1,5 +1,6 @@
-// heap_offsets: where the first blocks of many sizes lie in their pages, as decimal numbers, a line for each
-// place of the program: as main begins, after dlopen, in a forked child, and in a second thread.
+// heap_offsets: prints the offsets of the first blocks of many sizes within their pages, as decimal numbers,
+// one line for each point of the program: as main begins, after dlopen, in a forked child, and in a second
+// thread.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -14,7 +15,7 @@ namespace {
 
 char text[4096];
 
-// Takes nothing from the heap but the blocks: no stream.
+// Allocates nothing but the blocks: uses no stream.
 void print_blocks(const char* place) {
   constexpr size_t kSizes[] = {1,   24,  25,  40,   56,   72,   88,   104,   120,
                                184, 248, 504, 1000, 1032, 2000, 5000, 40000, 200000};

@@ -1,5 +1,5 @@
-// interrupted_waits CASE: calls that wait until a signal of the program's own interrupts them, and that wait
-// for one.
+// interrupted_waits CASE: calls that wait until a signal of the program's own interrupts them, and calls that
+// wait for one.
 
 #include <linux/futex.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 
 namespace {
 
-// The program's own signal, from another thread, as soon as this one sleeps in the kernel.
+// The program's own signal. Another thread sends it as soon as this one sleeps in the kernel.
 std::atomic<int> handled{0};
 
 void on_own(int) {
@@ -121,7 +121,7 @@ void restarts() {
   std::printf("handled %d\n", handled.load());
 }
 
-// The handlers of a program that comes to use the signals that nobody uses.
+// A program that begins to handle signals that were unused so far.
 void takes_signals() {
   for (const int signal : {SIGRTMAX - 1, SIGRTMAX - 2, SIGRTMAX - 3}) {
     std::printf("signal %d\n", signal);
@@ -129,7 +129,7 @@ void takes_signals() {
   }
 }
 
-// A thread that is interrupted by the scheduler has its samples on their way for long.
+// If the scheduler interrupts a thread, its samples stay pending for a long time.
 void takes_signals_while_threads_compute() {
   std::atomic<bool> ends{false};
   std::vector<std::thread> busy;

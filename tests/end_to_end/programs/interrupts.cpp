@@ -1,5 +1,5 @@
-// Says "ready", counts SIGINTs while it works, and ends with the number it got once it got one and then
-// worked on for half a second of CPU time, in which a second one would arrive.
+// Prints "ready", and counts SIGINTs while it works. After the first it works on for half a second of CPU
+// time, in which a second one would arrive. The exit status is their number plus 20.
 
 #include <signal.h>
 

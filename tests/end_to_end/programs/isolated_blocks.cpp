@@ -1,6 +1,6 @@
-// Two threads count in neighbouring words. These and the main thread pass blocks to each other, from before
-// the page is isolated until after it, and each grows, shrinks and frees what another one allocated. Prints
-// "right", or what was wrong. Arguments: for how many milliseconds, and how often a thread counts between two
+// Two threads count in adjacent words. They and the main thread pass blocks to each other, from before the
+// page is isolated until after it, and each grows, shrinks and frees blocks that another one allocated.
+// Prints "right", or what was wrong. Arguments: milliseconds, and how often a thread counts between two
 // blocks.
 
 #include <malloc.h>

@@ -1,6 +1,6 @@
-// Threads that each make the next one and end, while the main thread forks: for so many seconds, with so many
-// additions in the page of the chain and on the thread's stack. Prints whether all of them are there at the
-// end.
+// Threads that each create the next one and end, while the main thread forks: for a number of seconds, with a
+// number of additions in the page of the chain and on the thread's stack. Prints whether all additions are
+// there at the end.
 
 #include <pthread.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// Data that threads of a program use which loads this while it runs (isolated_life.cpp).
+// Data for the threads of a program that loads this library while it runs (isolated_life.cpp).
 
 #include <cstdint>
 

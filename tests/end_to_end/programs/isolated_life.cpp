@@ -1,5 +1,5 @@
-// Threads that count side by side, in plain variables of one page, under locks and alone, while the program
-// lives as programs do: isolated_life HOW [MILLISECONDS [COUNTS_BETWEEN_LOCKS]]. It prints what came of it.
+// Threads that count in adjacent words, in plain variables of one page, with and without locks, while the
+// program does what programs do: isolated_life HOW [MILLISECONDS [COUNTS_BETWEEN_LOCKS]]. Prints the result.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -26,13 +26,13 @@ namespace {
 
 constexpr int kThreads = 2;
 
-// No lock is on their page.
+// Not on the page of a lock.
 struct alignas(4096) {
   volatile uint64_t counted[kThreads];
   volatile uint64_t written_last;
 } side_by_side;
 volatile uint64_t (&counted)[kThreads] = side_by_side.counted;
-// Of a library that is loaded later, whose data threads use under the mutex.
+// From a library that is loaded later, whose data threads use under the mutex.
 void (*add_to_loaded)() = nullptr;
 uint64_t (*loaded_sum)() = nullptr;
 uint64_t added_to_loaded;
@@ -48,7 +48,7 @@ std::atomic<bool> is_over{false}, lacks_guard{false}, awaits_library{false};
 std::atomic<uint64_t> total{0};
 int milliseconds = 400;
 int counts_between_locks = 2000;
-std::string folder;  // that the program is in
+std::string folder;  // the program's folder
 
 using Clock = std::chrono::steady_clock;
 
@@ -57,7 +57,7 @@ Clock::time_point end() {
   return at;
 }
 
-// As Rust's threads have, for handlers: room for one and little more.
+// A handler stack as Rust's threads have: room for one handler and little more.
 class SmallHandlerStack {
  public:
   SmallHandlerStack() noexcept { sigaltstack(&stack_, nullptr); }
@@ -73,11 +73,11 @@ class SmallHandlerStack {
   stack_t stack_{bytes_, 0, sizeof bytes_};
 };
 
-// A pass over each kind of lock, and work in between.
+// Uses each kind of lock once, with work in between.
 uint64_t count(int number) {
   uint64_t passes = 0;
   const SmallHandlerStack handler_stack;
-  // Rust's runtime insists on a guard below each stack.
+  // Rust's runtime requires a guard below each stack.
   pthread_attr_t attributes;
   size_t guard_bytes = 0;
   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
@@ -108,7 +108,7 @@ uint64_t count(int number) {
   return passes;
 }
 
-// Runs them, and whatever `meanwhile` does in the main thread. False: a count is wrong.
+// Runs them, and `meanwhile` in the main thread. Returns false if a count is wrong.
 template <typename Meanwhile>
 bool run(Meanwhile meanwhile) {
   end();
@@ -132,7 +132,7 @@ bool count_alone() {
   return run([] {});
 }
 
-// The kernel has memory of the program's to write to when it likes.
+// The kernel may write to memory of the program's at any time.
 bool count_beside_asynchronous_input() {
   unsigned long context = 0;
   if (syscall(SYS_io_setup, 1, &context) != 0) exit(77);
@@ -140,7 +140,7 @@ bool count_beside_asynchronous_input() {
   return syscall(SYS_io_destroy, context) == 0 && is_right;
 }
 
-// What children and parent write from then on is their own.
+// Data that children and parent write from then on is private to each.
 bool fork_twice() {
   int right = 0;
   const bool counts = run([&] {
@@ -162,7 +162,7 @@ bool fork_twice() {
   return counts && right == 2;
 }
 
-// Children that only end, when threads have counted for most of the time.
+// Children that only exit, after threads have counted for most of the time.
 bool fork_late() {
   int right = 0;
   constexpr int kChildren = 8;
@@ -178,7 +178,7 @@ bool fork_late() {
   return counts && right == kChildren;
 }
 
-// Before anything was isolated.
+// Forks before anything is isolated.
 bool fork_once() {
   bool is_right = false;
   const bool counts = run([&] {
@@ -191,7 +191,7 @@ bool fork_once() {
   return counts && is_right;
 }
 
-// And then it is the child that has threads.
+// The child then has threads.
 bool fork_first() {
   const pid_t child = fork();
   if (child == 0) exit(count_alone() ? 7 : 8);
@@ -253,7 +253,7 @@ bool map_and_load() {
   return counts && is_right;
 }
 
-// The break moves up and down beneath threads that write to what it adds, and one of them moves it as well.
+// The break moves up and down while threads write to the added memory, and one of them moves it as well.
 std::atomic<uint64_t*> added;  // under the mutex
 uint64_t written_to_added, moved_by_thread;
 
@@ -300,7 +300,7 @@ bool move_break() {
          reinterpret_cast<uint64_t>(sbrk(0)) == begin;
 }
 
-// Threads that are processes are children of the program's, which only the kernel tells.
+// Converted threads are children of the program that only the kernel shows.
 bool has_children() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task"))
     if (std::ifstream(task.path() / "children").peek() != EOF) return true;
@@ -323,7 +323,7 @@ bool load() {
   return counts && is_right && added_to_loaded > 0 && loaded_sum() == added_to_loaded;
 }
 
-// Ends, from a thread that counts, in the way that is asked for.
+// Ends the program in the given way, from a thread that counts.
 [[noreturn]] void end_by(const std::string& how) {
   std::thread([] { count(1); }).detach();
   std::thread([&how] {

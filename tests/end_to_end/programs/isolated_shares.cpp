@@ -1,6 +1,6 @@
-// Two threads that count side by side, in plain variables of one page: three quarters of the time in one
-// function and one quarter in another, for so many milliseconds of CPU time each. It prints nothing of what
-// it counted.
+// Two threads that count in adjacent words, in plain variables of one page: three quarters of the time in one
+// function and one quarter in another, for a number of milliseconds of CPU time each. Does not print the
+// counts.
 
 #include <cstdint>
 #include <cstdio>
@@ -29,8 +29,8 @@ static double cpu_ms() {
 }
 
 [[gnu::noinline]] static void work(int number, double milliseconds) {
-  // Each time for some other milliseconds, so that it keeps step with no timer. The clock is asked in
-  // between, by a system call, which is dear in a thread that is a process.
+  // The number of milliseconds varies, so that it is not in step with any timer. The clock is read in between
+  // by a system call, which is expensive in a converted thread.
   std::minstd_rand random(static_cast<unsigned>(number) + 1);
   while (cpu_ms() < milliseconds) {
     const int turns = 500'000 + static_cast<int>(random() % 1'000'000);

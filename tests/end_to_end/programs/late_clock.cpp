@@ -1,4 +1,4 @@
-// Preloaded: the clock of the node is $LATE_CLOCK_S seconds late, for who asks the C library.
+// A library to preload: the node's clock is $LATE_CLOCK_S seconds late for callers of the C library.
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -63,7 +63,7 @@ void jumps() {
 }
 
 std::atomic<double> blocked_since{0};
-std::atomic<double> blocked_until{0};  // known where the thread lives to see it
+std::atomic<double> blocked_until{0};  // recorded if the thread survives to see it
 std::atomic<int> cleaned{0};
 
 void* block(void*) {
@@ -78,7 +78,7 @@ void* block(void*) {
   return nullptr;
 }
 
-// Ends while a thread has been waiting for a while.
+// Ends while a thread has been waiting for some time.
 void ends(const std::string& how, char** argv) {
   pthread_t thread;
   pthread_create(&thread, nullptr, block, nullptr);

@@ -1,5 +1,5 @@
-// lives CASE [ARGUMENT]: threads and processes that begin and end in every way there is. Prints what a
-// profiler must not change.
+// lives CASE [ARGUMENT]: threads and processes that begin and end in every possible way. Prints results that
+// a profiler must not change.
 
 #include <dirent.h>
 #include <pthread.h>
@@ -68,7 +68,7 @@ void begin_and_end(int threads, void* (*routine)(void*)) {
   }
 }
 
-// What threads that ended left behind, once the C library's stacks and ours are in use.
+// Measures what ended threads leave, once the C library's stacks and ours are in use.
 int churn(int threads) {
   begin_and_end(400, work_shortly);
   const size_t maps = lines_of("/proc/self/maps");
@@ -76,7 +76,7 @@ int churn(int threads) {
   const size_t timers = lines_of("/proc/self/timers", "ID:");
   begin_and_end(threads, rest);
   begin_and_end(400, work_shortly);
-  constexpr size_t kSlack = 24;  // of stacks that happen to be cached
+  constexpr size_t kSlack = 24;  // for stacks that happen to be cached
   std::printf("more maps: %s\n", lines_of("/proc/self/maps") > maps + kSlack ? "yes" : "no");
   std::printf("more descriptors: %s\n", open_descriptors() > descriptors ? "yes" : "no");
   std::printf("more timers: %s\n", lines_of("/proc/self/timers", "ID:") > timers ? "yes" : "no");
@@ -124,7 +124,7 @@ int small_stacks(int threads) {
   return 0;
 }
 
-// Cancels threads in the midst of work, mostly while a sample is taken of them.
+// Cancels threads in the middle of work, mostly while a sample of them is taken.
 int cancel(int type, int threads) {
   static std::atomic<bool> working;
   static int cancel_type;
@@ -187,7 +187,7 @@ int double_fork() {
   return 0;
 }
 
-// The marker tells that the daemon has ended; nobody waits for it.
+// The marker shows that the daemon has ended, for which no process waits.
 int becomes_daemon(const char* marker) {
   if (daemon(1, 1) != 0) return 1;
   spin(0.2);
@@ -195,7 +195,7 @@ int becomes_daemon(const char* marker) {
   return 0;
 }
 
-// A static program is not measured: it must meet nothing that was meant for the process before the exec.
+// A static program is not measured: it must not get anything that was meant for the process before the exec.
 int executes(char* program) {
   constexpr int kTurns = 10;
   char* const arguments[] = {program, nullptr};
@@ -218,7 +218,7 @@ int executes(char* program) {
   return 0;
 }
 
-// Of a process with many threads at work, while samples arrive.
+// Forks a process with many busy threads, while samples arrive.
 int forks_of_many(int forks) {
   static std::atomic<bool> stop{false};
   std::vector<pthread_t> workers;

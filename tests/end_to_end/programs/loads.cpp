@@ -16,7 +16,7 @@
 
 namespace {
 
-// Takes its share of every thread's stack.
+// Takes part of every thread's stack.
 thread_local volatile unsigned char of_each_thread[4096];
 
 int load(const char* library) {
@@ -58,7 +58,7 @@ int c11_thread() {
 
 constexpr unsigned char kUntouched = 0x5a;
 
-// Works in a library opened by its bare name, which the tables do not have until they are refreshed.
+// Works in a library opened by its bare name, which is not in the tables until they are refreshed.
 bool work_in_plugin() {
   void* handle = dlopen("plugin.so", RTLD_NOW);  // along the executable's search path
   if (!handle) return load("plugin.so"), false;
@@ -68,8 +68,8 @@ bool work_in_plugin() {
   return state != 0;
 }
 
-// States how much of an alternate signal stack was used beyond what the kernel itself needs. That is less
-// than AT_MINSIGSTKSZ where the processor has state that only programs get which ask for it (AMX).
+// Prints how much of an alternate signal stack was used beyond what the kernel itself needs. The latter is
+// less than AT_MINSIGSTKSZ if the processor has state that only programs get which request it (AMX).
 int alternate_stack() {
   constexpr size_t kBytes = 256 * 1024;
   static uintptr_t frame;
@@ -92,7 +92,7 @@ int alternate_stack() {
   return 0;
 }
 
-// A thread that runs although no memory can be mapped any more.
+// Runs a thread although no more memory can be mapped.
 int thread_without_memory() {
   constexpr size_t kStackBytes = 256 * 1024;
   void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -111,7 +111,7 @@ int thread_without_memory() {
   return 0;
 }
 
-// A thread on the smallest stack, where a library that the tables do not have was met by a sample before.
+// Runs a thread on the smallest stack, after a sample found a library that the tables do not have.
 int small_stack() {
   if (!work_in_plugin()) return 1;
   constexpr size_t kBelow = 256 * 1024;

@@ -1,4 +1,5 @@
-// A library of the user's own in front of mutexes: it says at the end how often they were taken and released.
+// A library of the user's own that intercepts mutex calls. It prints at the end how often mutexes were taken
+// and released.
 
 #include <dlfcn.h>
 #include <pthread.h>

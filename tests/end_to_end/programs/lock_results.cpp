@@ -1,5 +1,5 @@
-// Prints what calls of locks and other waits return, in cases in which they differ from the plain one, each
-// while somebody else has the lock where that matters. The same is to be printed whoever looks on.
+// Prints the results of calls of locks and other waits in cases that differ from the plain one, each while
+// another thread has the lock if that matters. The output must be the same with and without a profiler.
 
 #include <errno.h>
 #include <pthread.h>
@@ -43,7 +43,7 @@ pthread_mutex_t mutex_of(int type, int robust = PTHREAD_MUTEX_STALLED, int proto
   return mutex;
 }
 
-// Calls `use` in this thread while another one has the lock for a while.
+// Calls `use` in this thread while another one has the lock for some time.
 template <typename Lock, typename Unlock, typename Use>
 void while_held(Lock lock, Unlock unlock, Use use) {
   std::atomic<bool> held{false};
@@ -174,7 +174,7 @@ void* wait_to_be_cancelled(void* raw) {
   pthread_cleanup_pop(0);
 }
 
-// A cancellation that is pending counts even where the semaphore is free.
+// A pending cancellation takes effect even if the semaphore is free.
 void* have_semaphore(void* raw) {
   auto* const shared = static_cast<Cancelled*>(raw);
   pthread_cancel(pthread_self());
@@ -202,7 +202,7 @@ void cancellation() {
   say("value", value);
 }
 
-// The child has the lock, and the parent's waiters are not there.
+// The child has the lock, and the parent's waiters do not exist.
 void forks() {
   static std::mutex lock;
   lock.lock();

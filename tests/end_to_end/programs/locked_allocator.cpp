@@ -1,6 +1,6 @@
 // A program with an allocator and a getenv() of its own, which its fork handlers lock and unlock, as those of
-// browsers do. Whoever calls either between the handlers would wait for ever; here that ends the process with
-// a message.
+// browsers do. A call of either between the handlers would wait forever. Here it ends the process with a
+// message.
 
 #include <pthread.h>
 #include <sys/wait.h>

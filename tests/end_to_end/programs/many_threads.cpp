@@ -1,4 +1,4 @@
-// many_threads THREADS SECONDS: all threads are alive at once and each uses SECONDS of CPU time.
+// many_threads THREADS SECONDS: all threads exist at once, and each uses SECONDS of CPU time.
 
 #include <pthread.h>
 

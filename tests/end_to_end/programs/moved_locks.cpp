@@ -1,11 +1,11 @@
-// Mutexes whose lines the program itself says to be contended, where the runtime is there to be told:
-// moved_locks HOW. It prints what came of it.
+// moved_locks HOW: mutexes whose lines the program itself reports as contended to the runtime, if it is
+// loaded. Prints the result.
 //   waits    a thread keeps a moved mutex while another one waits for it
-//   table    the same of a read-write lock, for which readers and a writer wait
+//   table    the same for a read-write lock, for which readers and a writer wait
 //   abba     two threads take two moved mutexes in opposite order; the main thread raises SIGTERM
-//   late     moved mutexes are used as the process ends, by threads that run on and by what ends last
+//   late     moved mutexes are used as the process ends, by running threads and by the last exit handlers
 //   forks    a child uses mutexes that its parent had moved, and moves others
-//   plugin   a library is opened that takes the C library's functions first, and a child has it
+//   plugin   a library is opened that takes the C library's functions first, also in a child
 //   kinds    locks that cannot be moved
 
 #include <dlfcn.h>
@@ -141,7 +141,7 @@ static void contend_for_pool() {
 static int late() {
   static std::atomic<bool> runs{false};
   contend_for_pool();
-  // What the C++ library runs last.
+  // The handler that the C++ library runs last.
   std::atexit([] {
     count(80);
     std::puts("ended");
@@ -186,7 +186,7 @@ static int plugin() {
   count(8);
   std::printf("%d %d %d\n", library != nullptr, is_moved(&pool[0]), is_moved(&pool[1]));
   std::fflush(stdout);
-  // The library is in children as well.
+  // The library is loaded in children as well.
   const pid_t child = fork();
   if (child == 0) {
     contend_for_pool();

@@ -1,9 +1,9 @@
-// A parallel program whose ranks compute the same and meet in MPI_Allreduce.
+// A parallel program whose ranks compute the same and synchronize in MPI_Allreduce.
 //   mpi_ranks [slow RANK | turns RANKS | collective RANK | dies RANK | works N]
-// slow: the rank prepares for a while before it meets the others. turns: one of the first RANKS does, each in
-// its turn. collective: they meet a second time in each step, and before that alone the rank assembles for a
-// while. dies: it kills itself halfway.
-// works: all compute N million divisions a step, instead of for a time.
+// slow: the rank prepares for some time before it synchronizes. turns: one of the first RANKS does, each in
+// turn. collective: they synchronize a second time in each step, and only the given rank assembles for some
+// time before that. dies: it kills itself halfway. works: all compute N million divisions per step, instead
+// of for a given time.
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -21,7 +21,7 @@ namespace {
 constexpr int kSteps = 8;
 constexpr double kComputeSeconds = 0.025;
 constexpr double kPrepareSeconds = 0.050;
-constexpr double kAssembleSeconds = 0.060;  // another number: equal functions become one
+constexpr double kAssembleSeconds = 0.060;  // a different number: equal functions would be merged
 
 double cpu_seconds() {
   timespec time{};
@@ -29,7 +29,7 @@ double cpu_seconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// As much CPU time on any machine.
+// Takes the same CPU time on any machine.
 [[gnu::noinline]] double spend(double seconds) {
   const double end = cpu_seconds() + seconds;
   double sum = 1;
@@ -46,7 +46,7 @@ double cpu_seconds() {
 
 [[gnu::noinline]] double compute(long divisions) {
   double sum = divisions > 0 ? divide(divisions) : spend(kComputeSeconds);
-  asm volatile("" : "+m"(sum));  // no jump in place of the call
+  asm volatile("" : "+m"(sum));  // prevents a jump instead of the call
   return sum;
 }
 
@@ -62,7 +62,7 @@ double cpu_seconds() {
   return sum;
 }
 
-// The second meeting.
+// The second synchronization.
 [[gnu::noinline]] void exchange(double own, bool is_late, double* all) {
   own += compute(0);
   if (is_late) own += assemble();

@@ -1,5 +1,5 @@
-// naps SECONDS: uses SECONDS of CPU time in spin() and then sleeps as long in nap(), in turns of a tenth.
-// Prints how many sleeps were interrupted, and on standard error what time passed in each.
+// naps SECONDS: uses SECONDS of CPU time in spin() and sleeps as long in nap(), alternately a tenth at a
+// time. Prints how many sleeps were interrupted, and on standard error the time that passed in each.
 
 #include <cerrno>
 #include <cstdio>

@@ -2,8 +2,8 @@
 //   abba     two threads take two locks in opposite order; the main thread ends the process by SIGTERM
 //   hang     as abba, but nothing ends the process
 //   again    a thread takes a lock that it has
-//   barging  as abba, but the lock that one waits for changed hands since it began to; status 4: it did not
-//   exit     the main thread exits with a lock for which one thread waits, while others wait for more to do
+//   barging  as abba, but the lock that one thread waits for has changed hands since; status 4: it has not
+//   exit     the main thread exits with a lock for which one thread waits, while others wait for more work
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -61,8 +61,8 @@ static void abba() {
   sem_post(&go_on);
 }
 
-// `forward` begins to wait for the second lock when the main thread has it; then `backward` gets it first, as
-// glibc gives a free mutex to who asks first, not to who is woken.
+// `forward` begins to wait for the second lock while the main thread has it. Then `backward` gets it first,
+// because glibc gives a free mutex to the thread that requests it first, not to the one that is woken.
 static void barging() {
   second_lock.lock();
   std::thread(first_then_second).detach();

@@ -1,5 +1,5 @@
-// Uses OpenCL in the way that the first argument names, and prints what a profiler must not change. Ends with
-// status 77 where there is no device.
+// Uses OpenCL in the way that the first argument names, and prints results that a profiler must not change.
+// Ends with status 77 if there is no device.
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
@@ -309,12 +309,12 @@ int many_queues() {
     clReleaseCommandQueue(queue);
   }
   cl_command_queue queue = setting.queue();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // for those that nobody waited for
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // for commands that were not waited for
   printf("sum %u\n", setting.sum(queue));
   return 0;
 }
 
-// Leaves with commands under way, by exit or by _exit.
+// Exits with commands in progress, by exit or by _exit.
 int outstanding(bool at_once) {
   const Setting setting;
   cl_command_queue queue = setting.queue();
@@ -327,7 +327,7 @@ int outstanding(bool at_once) {
   exit(3);
 }
 
-// Ends while its only kernel is under way.
+// Ends while its only kernel is in progress.
 int killed() {
   const Setting setting;
   cl_command_queue queue = setting.queue();
@@ -346,7 +346,7 @@ void second_kernel(cl_command_queue queue, cl_kernel kernel, const cl_event* eve
   launch(queue, kernel, event ? 1 : 0, event);
 }
 
-// Two queues, of which the second waits in each step for the first, or does not.
+// Two queues, of which the second one waits in each step for the first, or does not.
 int two_queues(bool by_event) {
   const Setting setting;
   cl_command_queue one = setting.queue(), other = setting.queue();
@@ -384,7 +384,7 @@ int forks() {
   return 0;
 }
 
-// The parent only loaded OpenCL; the child is the one that uses it.
+// The parent only loads OpenCL; the child uses it.
 int fork_first() {
   cl_uint platforms = 0;
   clGetPlatformIDs(0, nullptr, &platforms);
@@ -434,7 +434,7 @@ int naps() {
   return nullptr;
 }
 
-// What the driver's locks are like afterwards is its own affair: nothing of it is used any more.
+// The state of the driver's locks does not matter afterwards: nothing of it is used any more.
 int cancelled() {
   const Setting setting;
   cl_command_queue queue = setting.queue();

@@ -1,4 +1,4 @@
-// Is not linked with OpenCL: opens the loader while it runs. Prints what a kernel computed; status 77 without
+// Is not linked with OpenCL: opens the loader while it runs. Prints the result of a kernel; status 77 without
 // a device.
 
 #define CL_TARGET_OPENCL_VERSION 300

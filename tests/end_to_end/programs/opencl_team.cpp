@@ -1,6 +1,6 @@
-// Twelve threads that meet in a barrier. In each round another one has to wait for a kernel first: "work", a
-// long one; "wakeup", a short one after whose end the wait goes on, as with a driver that looks for it now
-// and then only. States how long the waits for work and the late wake-ups were.
+// Twelve threads that synchronize in a barrier. In each round another one waits for a kernel first: "work", a
+// long one; "wakeup", a short one after whose end the wait continues, as with a driver that polls only
+// occasionally. Prints the durations of the waits for work and of the late wake-ups.
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -53,7 +53,7 @@ void meet(const Team& team, unsigned self) {
 
 }  // namespace
 
-// What PoCL waits with.
+// The function that PoCL waits with.
 extern "C" int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   static const auto next =
       reinterpret_cast<int (*)(pthread_cond_t*, pthread_mutex_t*)>(dlsym(RTLD_NEXT, "pthread_cond_wait"));

@@ -1,4 +1,4 @@
-// Does not know of OpenMP, and calls a plugin that does: openmp_host PLUGIN.
+// Does not use OpenMP itself, but calls a plugin that does: openmp_host PLUGIN.
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-// A plugin with an OpenMP runtime that is in no other library's reach: what openmp_host loads.
+// A plugin with an OpenMP runtime that no other library can reach; openmp_host loads it.
 
 extern "C" long sum_of_team(int last) {
   long sum = 0;

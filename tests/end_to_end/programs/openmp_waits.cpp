@@ -1,7 +1,7 @@
-// Where threads of OpenMP wait: openmp_waits [HOW]. It prints what must come out.
+// Waits of OpenMP threads: openmp_waits [HOW]. Prints the expected results.
 //   uneven    one thread of three works long before a barrier, and again before the end of the region
-//   critical  one holds a named critical section long, others want it for a moment; the same of a lock
-//   tasks     one thread makes tasks, and the others run them at the end of the region
+//   critical  one has a named critical section for a long time while others need it; the same for a lock
+//   tasks     one thread creates tasks, and the others run them at the end of the region
 
 #include <omp.h>
 

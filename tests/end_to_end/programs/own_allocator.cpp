@@ -1,5 +1,4 @@
-// A program that has malloc of its own: nothing is ever given back. Two threads count side by side in what it
-// gave.
+// A program with its own malloc, which never frees anything. Two threads count in adjacent words of a block.
 
 #include <unistd.h>
 

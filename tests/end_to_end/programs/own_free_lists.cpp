@@ -1,5 +1,5 @@
-// An allocator that a program is linked with: it keeps the links of its free lists in the free blocks, behind
-// a lock. A block's size is a power of two, and its address a multiple of that.
+// An allocator that a program is linked with. It keeps the links of its free lists in the free blocks,
+// protected by a lock. A block's size is a power of two, and its address a multiple of that.
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
-// Two threads that use words side by side, on a page that each of them gives back to the kernel before:
-// nearly every access faults, which the kernel records like memory-sampling hardware does its samples, with
-// the address and the thread. Argument: rounds.
+// Two threads that use adjacent words on a page that each of them returns to the kernel before. Nearly every
+// access faults. The kernel records faults like samples of memory-sampling hardware, with the address and the
+// thread. Argument: rounds.
 
 #include <sys/mman.h>
 

@@ -1,11 +1,11 @@
-// placed_cases ALIGN OFFSET PAD: allocates in all ways that there are, from places of which the repair plan
-// names those in named(), and checks that these lie as the plan says, with nobody else on their lines, and
-// that all behave as allocations do. Prints how many the plan places, or what is wrong.
-// placed_cases storm: the same from several threads at random, with contents checked; no placement is.
-// placed_cases lives: from before main() to behind its end, in threads that end and in a process that is
-// replaced.
-// placed_cases deepbind LIBRARY: a library that takes free() from the C library releases allocations.
-// placed_cases churn: makes many more at a time than can be kept track of.
+// placed_cases ALIGN OFFSET PAD: allocates in all possible ways from call sites of which the repair plan
+// names those in named(). Checks that these allocations are placed as planned, with nothing else on their
+// lines, and that all behave as allocations do. Prints how many the plan places, or what is wrong.
+//
+// placed_cases storm: the same from several threads at random, with contents checked; placement is not
+// checked. placed_cases lives: from before main() to after its end, in threads that end and in a process that
+// is replaced. placed_cases deepbind LIBRARY: a library that takes free() from the C library releases
+// allocations. placed_cases churn: makes many more allocations at a time than can be recorded.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -36,7 +36,7 @@ std::atomic<size_t> placed = 0;  // allocations that the plan names
   std::_Exit(1);
 }
 
-// A sum, and not a call in tail position: the return address is the function's own.
+// Prevents a tail call: the return address is the function's own.
 void* keep(void* at) {
   asm volatile("" : "+r"(at));
   return at;
@@ -44,7 +44,7 @@ void* keep(void* at) {
 
 }  // namespace
 
-// Their names are looked up in the program's code.
+// Tests look up their names in the program's code.
 extern "C" {
 [[gnu::noinline]] void* named_malloc(size_t bytes) {
   return keep(malloc(bytes));
@@ -78,7 +78,7 @@ extern "C" {
 
 namespace {
 
-// Of operator new(): the plan names the call of malloc in it for sizes from this one on.
+// For operator new(), the plan names its call of malloc for sizes from this one on.
 constexpr size_t kNewBytes = 328;
 
 struct Object {
@@ -138,7 +138,7 @@ Object make(size_t way, size_t bytes) {
   }
 }
 
-// What lies on the lines of an allocation that is placed is that alone.
+// Checks that a placed allocation is alone on its lines.
 void check_neighbours(std::vector<Object> objects) {
   std::sort(objects.begin(), objects.end(), [](const Object& a, const Object& b) { return a.at < b.at; });
   const auto line_of = [](const unsigned char* at) { return reinterpret_cast<uint64_t>(at) / kLine; };
@@ -169,7 +169,7 @@ std::vector<Object> make_all(size_t count) {
   return objects;
 }
 
-// Sizes between 8 and 256 bytes are placed where realloc is named, others are not.
+// Sizes between 8 and 256 bytes are placed at the named realloc, others are not.
 void reallocate(std::vector<Object>& objects) {
   for (size_t i = 0; i < objects.size(); ++i) {
     Object& object = objects[i];
@@ -183,7 +183,7 @@ void reallocate(std::vector<Object>& objects) {
 }
 
 void check_limits() {
-  // Own alignments are kept. Where the placement contradicts them, they stand alone.
+  // Requested alignments are kept. If the placement contradicts them, only the alignment applies.
   for (const size_t own : {32, 64, 256, 4096}) {
     void* const at = named_aligned_alloc(own, 96);
     if (!at || reinterpret_cast<uint64_t>(at) % own) fail("its own alignment is lost", at);
@@ -191,7 +191,7 @@ void check_limits() {
     free(at);
   }
   errno = 0;
-  if (void* const at = named_memalign(24, 96)) free(at);  // no power of two: as the allocator likes
+  if (void* const at = named_memalign(24, 96)) free(at);  // not a power of two: the allocator decides
   void* out = &out;
   if (posix_memalign(&out, 24, 96) != EINVAL) fail("a wrong alignment is right", out);
   volatile size_t huge = PTRDIFF_MAX;
@@ -246,7 +246,7 @@ int all_ways() {
   release(objects, 1, 2);
   other.join();
   check_limits();
-  std::printf("%zu\n", placed + 1);  // and one behind main()
+  std::printf("%zu\n", placed + 1);  // and one after main()
   return 0;
 }
 
@@ -299,7 +299,7 @@ void storm_of(uint64_t seed, std::vector<std::vector<Object>>& left) {
   left[seed] = std::move(live);
 }
 
-// Threads leave their objects to others to release, some of these after they ended.
+// Threads pass their objects to other threads, which release some of them after the first thread has ended.
 int storm() {
   constexpr size_t kThreads = 4;
   std::vector<std::vector<Object>> left(kThreads);
@@ -315,7 +315,7 @@ int storm() {
   return 0;
 }
 
-// Made before main(), used in it, released behind it.
+// Created before main(), used in it, released after it.
 struct Global {
   Object object;
   explicit Global(size_t bytes) : object{static_cast<unsigned char*>(named_malloc(bytes)), bytes, true} {
@@ -358,7 +358,7 @@ int lives(char** argv) {
 }
 
 int deepbind(const char* path) {
-  // What begins where the allocator's memory does may be released by anybody.
+  // An allocation that begins where the allocator's block does may be released by any library.
   void* const library = dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
   auto* const release_there =
       library ? reinterpret_cast<void (*)(void*)>(dlsym(library, "release_here")) : nullptr;

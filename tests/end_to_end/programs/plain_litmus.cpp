@@ -1,7 +1,6 @@
-// How threads tell each other of what they wrote, in code that is not annotated, beside data that they share
-// falsely: plain_litmus CASE MILLISECONDS [apart] prints how many rounds there were, and in how many of them
-// was seen what C++ does not allow. What they tell each other by is on the page of the data, or on one of its
-// own.
+// How threads publish what they wrote, in code that is not annotated, next to falsely shared data.
+// plain_litmus CASE MILLISECONDS [apart] prints the number of rounds, and in how many of them a result was
+// observed that C++ does not allow. The flags are on the page of the data, or on a separate one.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,7 +21,7 @@ constexpr auto kAcquire = std::memory_order_acquire;
 constexpr auto kSeqCst = std::memory_order_seq_cst;
 constexpr size_t kPage = 4096;
 
-// What threads tell each other by.
+// The flags and messages of the threads.
 struct Words {
   alignas(64) std::atomic<uint64_t> flag[2];
   alignas(64) volatile uint64_t old_flag[2];
@@ -32,7 +31,7 @@ struct Words {
   alignas(64) std::atomic<long> elements[3];
 };
 
-// Lines of one page: the first is what has it isolated.
+// Lines of one page. The first one causes its isolation.
 struct alignas(kPage) {
   volatile uint64_t hot[2];
   alignas(64) uint64_t data[2];
@@ -58,7 +57,7 @@ void work(int self) {
   for (int i = 0; i < 3'000; ++i) shared.hot[self] = shared.hot[self] + 1;
 }
 
-// False: the time is over, and the other may have gone.
+// Returns false if the time is over, and the other thread may have ended.
 template <class Condition>
 bool await(int self, Condition condition) {
   while (!condition()) {
@@ -68,7 +67,7 @@ bool await(int self, Condition condition) {
   return true;
 }
 
-// Each sends and receives by turns.
+// Each thread sends and receives alternately.
 template <class Tell, class Hear>
 void pass_messages(int self, Tell tell, Hear hear) {
   for (uint64_t round = 1;; ++round) {
@@ -91,7 +90,7 @@ void message(int self) {
       self, [](Flag& flag, OldFlag&, uint64_t round) { flag.store(round, store); },
       [](Flag& flag, OldFlag&) { return flag.load(load); });
 }
-// Nothing is said of data: the flag alone arrives.
+// Nothing is guaranteed about data: only the flag arrives.
 void message_relaxed(int self) {
   for (uint64_t round = 1;; ++round) {
     work(self);
@@ -119,14 +118,14 @@ void message_exchange(int self) {
       self, [](Flag& flag, OldFlag&, uint64_t round) { flag.exchange(round, std::memory_order_acq_rel); },
       [](Flag& flag, OldFlag&) { return flag.fetch_add(0, std::memory_order_acq_rel); });
 }
-// Who waits for a flag in a loop sees it change (TMI, figure 12), and what was written before.
+// A thread that waits for a flag in a loop observes its change (TMI, figure 12), and what was written before.
 void spin_flag(int self) {
   pass_messages(
       self, [](Flag&, OldFlag& flag, uint64_t round) { flag = round; },
       [](Flag&, OldFlag& flag) { return flag; });
 }
 
-// Rounds that both begin at once, and end before either looks.
+// Rounds that both threads begin together, and end before either checks.
 template <class Side, class Look>
 void in_rounds(int self, Side side, Look look) {
   for (bool is_last = false; !is_last; ++rounds[self]) {
@@ -144,7 +143,7 @@ void in_rounds(int self, Side side, Look look) {
   }
 }
 
-// One of both sees the other's store, but for weaker orders.
+// One of both observes the other's store, except with weaker orders.
 template <std::memory_order store, std::memory_order load, bool fence>
 void stores(int self) {
   uint64_t round = 0;
@@ -181,8 +180,8 @@ long check_out(int self, std::atomic<long>& element) {
   return is_had ? value : kCheckedOut;
 }
 
-// Elements that are swapped are all there in the end: each is checked out by an atomic instruction, and comes
-// back by a plain store.
+// Elements that are swapped are all present at the end. Each is taken by an atomic instruction, and returned
+// by a plain store.
 void figure_11(int self) {
   for (uint64_t round = 0; Clock::now() < end; ++round, ++rounds[self]) {
     work(self);
@@ -226,7 +225,7 @@ void read_write_lock(int self) {
   guard(
       self, [] { return pthread_rwlock_wrlock(&rwlock) == 0; }, [] { pthread_rwlock_unlock(&rwlock); });
 }
-// What each wrote before all met is there for all afterwards.
+// After the barrier all threads observe what each wrote before it.
 void barrier_tells(int self) {
   uint64_t round = 0;
   in_rounds(

@@ -1,6 +1,6 @@
-// A queue from one thread to another in a ring buffer without locks, whose indices lie side by side: each
-// thread writes one, caches the other's, and polls that by acquire loads, which on x86 are plain ones, when
-// the ring is full or empty. Prints the sum of what was handed over. Argument: how many.
+// A queue from one thread to another in a lock-free ring buffer whose indices are adjacent. Each thread
+// writes one index, caches the other's, and polls that by acquire loads, which on x86 are plain ones, when
+// the ring is full or empty. Prints the sum of the transferred values. Argument: their number.
 
 #include <atomic>
 #include <cstdint>

@@ -31,7 +31,7 @@ void check_alignment(bool on) {
   __builtin_ia32_writeeflags_u64(on ? flags | kAlignmentCheck : flags & ~kAlignmentCheck);
 }
 
-// Without the C library, which needs its own thread pointer.
+// Makes a system call without the C library, which needs its own thread pointer.
 long system_call(long number, long a, long b) {
   long result;
   asm volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b) : "rcx", "r11", "memory");
@@ -44,7 +44,7 @@ uint64_t thread_pointer() {
   return pointer;
 }
 
-// A thread pointer may be any address: this one can be read or written nowhere near it.
+// A thread pointer may be any address. Nothing near this one can be read or written.
 constexpr uint64_t kNowhere = uint64_t{1} << 40;
 uint64_t seen_in_handler = 0;
 
@@ -71,7 +71,7 @@ bool work_with_other_thread_pointers() {
     return false;
   system_call(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(kNowhere));
   work();
-  system_call(SYS_kill, process, SIGTRAP);  // comes to this thread at once
+  system_call(SYS_kill, process, SIGTRAP);  // delivered to this thread at once
   const uint64_t after = thread_pointer();
   system_call(SYS_arch_prctl, ARCH_SET_FS, static_cast<long>(own));
   while (cloned) continue;

@@ -1,6 +1,6 @@
-// A program that has a real-time signal for itself: every thread blocks it, and one reads what is queued,
-// while others begin and end: queued_signals WAY, with WAY sigwaitinfo, sigtimedwait or signalfd. Prints the
-// sum of the values that arrived, and ends with status 42.
+// A program that uses a real-time signal: every thread blocks it, and one reads the queued values, while
+// others begin and end: queued_signals WAY, with WAY sigwaitinfo, sigtimedwait or signalfd. Prints the sum of
+// the received values, and ends with status 42.
 
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kValues = 1000;
 constexpr int kMostQueued = 100;
-constexpr int kEachThreads = 2;  // values for which one thread begins
+constexpr int kEachThreads = 2;  // values per new thread
 
 std::atomic<int> received{0};
 

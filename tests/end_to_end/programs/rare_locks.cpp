@@ -1,7 +1,7 @@
-// rare_locks MILLISECONDS BETWEEN: two threads that share a line falsely, and have, each so many milliseconds
-// apart, a lock of their own making: taken by an atomic instruction, released by a plain store. What it
-// guards lies on the page of the line. Prints how often they had it, what of that is lost, and how often what
-// they found was not whole.
+// rare_locks MILLISECONDS BETWEEN: two threads that share a line falsely, and take a lock of their own at
+// intervals of a number of milliseconds. It is taken by an atomic instruction and released by a plain store.
+// The data that it guards is on the page of the line. Prints how often they had the lock, how much of the
+// data is lost, and how often the data was inconsistent.
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
-// Spins in three functions one after the other; only the middle one is marked to be measured. States the CPU
-// time that each took. As long as a file is there (argument 2) it goes on, one round after the other.
+// Spins in three functions one after the other; only the middle one is marked to be measured. Prints the CPU
+// time of each. As long as a file exists (argument 2) it continues, one round after the other.
 
 #include <unistd.h>
 

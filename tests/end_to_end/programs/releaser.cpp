@@ -1,4 +1,4 @@
-// Releases what others allocated.
+// Releases blocks that other libraries allocated.
 
 #include <cstdlib>
 

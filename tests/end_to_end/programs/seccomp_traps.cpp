@@ -1,6 +1,6 @@
-// Installs a seccomp filter that answers some system calls by SIGSYS, whose handler counts them and has them
-// fail, or enters the strict mode: seccomp_traps prctl|seccomp|execute|strict. Two threads work meanwhile.
-// Prints how many calls were trapped, and ends with status 42.
+// Installs a seccomp filter that answers some system calls by SIGSYS, whose handler counts them and makes
+// them fail, or enters the strict mode: seccomp_traps prctl|seccomp|execute|strict. Two threads work
+// meanwhile. Prints the number of trapped calls, and ends with status 42.
 
 #include <linux/audit.h>
 #include <linux/filter.h>

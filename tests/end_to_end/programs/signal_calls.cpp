@@ -1,5 +1,5 @@
-// What a program sees of a signal of ours through the less common signal functions, and through jumps,
-// contexts and threads that carry masks: signal_calls CASE SIGNAL.
+// Effects of the less common signal functions on a signal of ours, and of jumps, contexts and threads that
+// carry masks: signal_calls CASE SIGNAL.
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include "own_signal.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#pragma GCC diagnostic ignored "-Wrestrict"  // swaps_in_place does what programs do
+#pragma GCC diagnostic ignored "-Wrestrict"  // swaps_in_place does this as programs do
 
 extern "C" {
 void (*bsd_signal(int, void (*)(int)))(int);
@@ -71,7 +71,7 @@ void old_masks() {
   print_state("raised");
 }
 
-// The 32 signals of BSD's sets have no real-time signals among them.
+// The 32 signals of BSD's sets include no real-time signals.
 void bsd_masks() {
   signal(own, count);
   const int before = sigblock(~0);

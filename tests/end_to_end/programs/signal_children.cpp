@@ -1,4 +1,4 @@
-// What becomes of a signal of ours in the children of a program that uses it, and in what they execute:
+// The state of a signal of ours in the children of a program that uses it, and in what they execute:
 // signal_children CASE SIGNAL.
 
 #include <signal.h>

@@ -1,5 +1,5 @@
-// What a program that waits for a signal of ours, queues it or reads it from a descriptor gets: signal_waits
-// CASE SIGNAL.
+// Results of waiting for a signal of ours, queueing it, and reading it from a descriptor: signal_waits CASE
+// SIGNAL.
 
 #include <dirent.h>
 #include <poll.h>
@@ -61,7 +61,7 @@ void queues() {
   print_state("delivered");
 }
 
-// Values that equal the number of a descriptor, whoever opened it.
+// Values that equal the number of a descriptor, the program's or the runtime's.
 void values() {
   signal(own, count);
   int sent = 0;

@@ -1,5 +1,5 @@
-// What a program sees of SIGTRAP when it uses the signal itself: sigtrap CASE. Each case prints facts that
-// must be the same whether or not the program is sampled by that signal.
+// Effects of SIGTRAP in a program that uses the signal itself: sigtrap CASE. Each case prints facts that must
+// be the same whether or not the program is sampled by that signal.
 
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr double kLongSpinSeconds = 0.2;  // some hundred samples at the rate the test asks for
+constexpr double kLongSpinSeconds = 0.2;  // some hundred samples at the rate that the test requests
 
 volatile sig_atomic_t last_code = 0;
 

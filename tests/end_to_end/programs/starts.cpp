@@ -1,6 +1,6 @@
-// Starts a program in the way that the first argument names, and ends with its status:
-// starts WAY PROGRAM [ARGUMENT]...
-// "cleared" before a way, with a space between ("cleared spawn"), empties the child's environment.
+// Starts a program in the way that the first argument names, and ends with its status: starts WAY PROGRAM
+// [ARGUMENT]... "cleared" before a way, separated by a space ("cleared spawn"), empties the child's
+// environment.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ static std::string command() {
   return text;
 }
 
-// Standard output goes to where the program expects it by a file action; SIGUSR1 is blocked in the child.
+// A file action redirects standard output to where the program expects it. SIGUSR1 is blocked in the child.
 static pid_t spawn(decltype(posix_spawn)* function, const char* file, int out) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -1,7 +1,8 @@
-// Twelve threads that meet in a barrier again and again. One of them computes before it comes, first with a
-// processor of its own, and then with the least priority on one that somebody else keeps busy (stalls.py): it
-// is ready all the time, but gets next to nothing. Before that it blocks for a moment where it is told to: by
-// "sleep", or with "lock" in a call that samples interrupt. States for how long it had no processor.
+// Twelve threads that synchronize in a barrier repeatedly. One of them computes before it arrives, first with
+// a processor of its own, and then with the lowest priority on one that another process keeps busy
+// (stalls.py). It is ready all the time, but gets almost no processor time. Before that it blocks for a
+// moment: with "sleep" in a sleep, with "lock" in a call that samples interrupt. Prints for how long it had
+// no processor.
 
 #include <pthread.h>
 #include <sched.h>
@@ -70,7 +71,7 @@ int main(int, char** arguments) {
   std::vector<std::thread> team;
   team.emplace_back(meet_starved, std::atoi(arguments[1]), arguments[2]);
   for (unsigned i = 2; i < kThreads; ++i) team.emplace_back(meet);
-  spin(0.1);  // so that all others are seen to wait
+  spin(0.1);  // so that all others are observed to wait
   meet();
   for (std::thread& one : team) one.join();
   fprintf(stderr, "starved_s %f\n", starved_s);

@@ -1,4 +1,4 @@
-// Uses CPU time and time for longer than any clock's period, linked statically.
+// A statically linked program that uses CPU time and waits for longer than any clock's period.
 
 #include <unistd.h>
 

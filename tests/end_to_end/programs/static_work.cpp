@@ -1,4 +1,4 @@
-// Known work for programs that are sampled from outside: prints what CPU time each part took. Arguments: a
+// Known work for programs that are sampled from outside: prints the CPU time of each part. Arguments: a
 // number of seconds of CPU time, then optionally "threads" (two share the work), "deep" (a stack of 4,000
 // frames), "fork" (a child does the same again), "status" (ends with 7).
 #include <pthread.h>
@@ -22,7 +22,8 @@ __attribute__((noinline)) static void spin(int turns) {
   for (int i = 0; i < turns; ++i) sink = sink + i * 0.5;
 }
 
-// Half to one and a half times as long, at random: calls of one length come in step with the clock that samples.
+// Half to one and a half times as long, at random: calls of equal length would get in step with the clock
+// that samples.
 static int about(int turns) {
   static thread_local unsigned state = 1;
   state = state * 1664525 + 1013904223;
@@ -39,7 +40,7 @@ __attribute__((noinline)) static void light() {
   asm volatile("");
 }
 
-// 100 bytes and more of stack each.
+// Uses at least 100 bytes of stack per call.
 __attribute__((noinline)) static void descend(int depth) {
   volatile char frame[64];
   frame[0] = static_cast<char>(depth);

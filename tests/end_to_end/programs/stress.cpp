@@ -1,5 +1,5 @@
-// Everything at once that profilers deadlock on: stress SECONDS PLUGIN. Each loop counts its turns; the
-// program ends with status 42 when every loop went round and every turn did what it should.
+// Everything at once that profilers deadlock on: stress SECONDS PLUGIN. Each loop counts its turns. The
+// program ends with status 42 if every loop made turns and each turn had the right result.
 
 #include <dlfcn.h>
 #include <spawn.h>

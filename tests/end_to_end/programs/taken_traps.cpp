@@ -1,7 +1,7 @@
 // A program that uses SIGTRAP while the processor's breakpoints raise the same signal in its threads, which
-// contend for a cache line all the time: taken_traps CASE. It installs handlers and takes them back, and
-// sends the signal to single threads. Each case prints facts that must be the same whether or not anybody
-// looks for that.
+// contend for a cache line all the time: taken_traps CASE. It installs and removes handlers, and sends the
+// signal to single threads. Each case prints facts that must be the same whether or not contention is
+// searched for.
 
 #include <pthread.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ constexpr int kTurns = 2'000;
 
 alignas(64) volatile uint64_t words[3];
 std::atomic<bool> is_over{false};
-std::atomic<int> traps{0};     // that the handler below got
+std::atomic<int> traps{0};     // received by the handler below
 std::atomic<int> not_sent{0};  // those of them that the program has not sent
 volatile sig_atomic_t last_code = 0;
 
@@ -65,8 +65,8 @@ void print_after_contention(const char* when) {
   std::printf("code %d\n", static_cast<int>(last_code));
 }
 
-// From one handler to none, to another, to none; one that takes itself back at its first signal is there
-// until that comes.
+// From one handler to none, to another, to none. A handler that removes itself at its first signal stays
+// until that arrives.
 void takes_back() {
   install(keep_code);
   print_after_contention("installed");
@@ -87,7 +87,8 @@ void takes_back() {
   print_after_contention("after a breakpoint of its own");
 }
 
-// Every few microseconds; the other thread sends to the process, always while there is a handler, and waits.
+// Changes every few microseconds. The other thread sends to the process, always while there is a handler, and
+// waits.
 void alternates() {
   std::atomic<int> turn{0}, sent{0};
   std::thread sender([&] {
@@ -115,7 +116,7 @@ void alternates() {
 
 constexpr int kValue = 4711;
 
-// The ways to send the signal to a thread.
+// Ways to send the signal to a thread.
 struct Way {
   const char* name;
   void (*send)(pthread_t thread, pid_t tid);
@@ -147,7 +148,7 @@ constexpr Way kWays[] = {
 };
 
 std::atomic<int> expected_code{0};
-std::atomic<int> wrong{0};  // taken signals that tell something else than was sent, or another thread
+std::atomic<int> wrong{0};  // received signals with other data than was sent, or in another thread
 
 void check_told(const siginfo_t& info, pid_t taker) {
   const int code = expected_code.load();
@@ -164,7 +165,7 @@ void count_told(int, siginfo_t* info, void*) {
   traps.fetch_add(1);
 }
 
-// Has another thread send as often as asked, by each way; take(n) returns when the n-th was taken.
+// Has another thread send that many times in each way; take(n) returns when the n-th was taken.
 template <typename Take>
 void print_taken(int turns, Take take) {
   target = gettid();
@@ -205,7 +206,7 @@ void answers() {
   std::printf(" wrong %d\n", wrong.load());
 }
 
-// Blocked while it is sent as well as while it is not: it comes as soon as it is unblocked.
+// Blocked while the signal is sent as well as while it is not: it is delivered as soon as it is unblocked.
 void answers_unblocked() {
   install(count_told);
   print_taken(kTurns / 4, [](int turn) {
@@ -232,7 +233,7 @@ void answers_waited_for() {
     }
     while (sigwaitinfo(&set, &info) != SIGTRAP) {
     }
-    if (info.si_code == SI_USER) info.si_code = SI_TKILL;  // which the C library makes of it here
+    if (info.si_code == SI_USER) info.si_code = SI_TKILL;  // as the C library does here
     check_told(info, target);
     traps.fetch_add(1);
   });

@@ -1,7 +1,7 @@
-// thread_names HOW: threads get their names in every way there is, use 0.2 s each and wait; then the process
-// ends by HOW: return, _exit, kill, exec, fork (the child goes on under a name of its own). `attach`: prints
-// "ready" when all have names, "renamed" a second later when some have others, and ends at the end of its
-// input.
+// thread_names HOW: threads get their names in every possible way, use 0.2 s each and wait. Then the process
+// ends by HOW: return, _exit, kill, exec, fork (the child continues under a name of its own). `attach`:
+// prints "ready" when all have names, "renamed" a second later when some have others, and ends at the end of
+// its input.
 
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -48,7 +48,7 @@ void* uses_prctl(void*) {
 }
 
 void* uses_the_system_call(void*) {
-  // The instruction itself: nothing that could be preloaded sees it.
+  // The instruction itself, which no preloaded library can intercept.
   const char* name = "by-system-call";
   long result;
   asm volatile("syscall"
@@ -75,11 +75,11 @@ void* uses_many_names(void*) {
     pthread_setname_np(pthread_self(), name);
     if (i % 100 == 0) spin(kWork / 20);
   }
-  spin(kWork);  // a killed thread has its last name by now
+  spin(kWork);  // the last name of a killed thread is recorded by now
   return wait_for_the_end();
 }
 
-// Under a CPU clock no sample ever comes to it.
+// A thread that a CPU clock never samples.
 void* does_nothing(void*) {
   return wait_for_the_end();
 }

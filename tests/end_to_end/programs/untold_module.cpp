@@ -1,4 +1,4 @@
-// A module that brings its own MPI along, as those of Python do: what untold_rank loads.
+// A module that loads MPI itself, as Python's modules do; untold_rank loads it.
 
 extern "C" int MPI_Init(int*, char***);
 

@@ -1,5 +1,5 @@
-// Stands in for Open MPI where a launcher tells processes neither their rank nor how many there are: it knows
-// them from elsewhere (UNTOLD_RANK of UNTOLD_RANKS).
+// Stands in for Open MPI if the launcher passes processes neither their rank nor the number of ranks. It
+// reads them from UNTOLD_RANK and UNTOLD_RANKS.
 
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,7 @@ int number(const char* name) {
 
 bool has_begun = false;
 
-// As of MPI, an error ends the program.
+// As in MPI, an error ends the program.
 int ask(void* world, void* own_world, const char* name, int* out) {
   if (!has_begun || world != own_world) std::abort();
   *out = number(name);

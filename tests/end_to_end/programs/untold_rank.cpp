@@ -1,5 +1,5 @@
-// A rank that MPI alone tells which one it is: untold_rank MODULE [global]. Itself and a child that it forks
-// compute for a while.
+// A rank that gets its number from MPI only: untold_rank MODULE [global]. It and a child that it forks
+// compute for some time.
 
 #include <dlfcn.h>
 #include <sys/wait.h>

@@ -1,5 +1,4 @@
-// waits timeouts|transfers: calls that wait for nothing until their time is over, and calls that read and
-// write much.
+// waits timeouts|transfers: calls that wait until their timeout, and calls that read and write much.
 
 #include <aio.h>
 #include <fcntl.h>
@@ -28,7 +27,7 @@
 
 namespace {
 
-// Takes so much from a descriptor, in small pieces with pauses: who writes has to wait often.
+// Reads that many bytes from a descriptor, in small pieces with pauses: the writer has to wait often.
 void drain(int from, size_t bytes) {
   std::vector<char> some(32 * 1024);
   while (bytes > 0) {

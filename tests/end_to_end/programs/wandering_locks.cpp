@@ -1,7 +1,7 @@
-// Objects that lie with their neighbours in cache lines, each under a mutex of its own that lies elsewhere. A
-// thread works for a while on one, under the mutex or waiting at a condition of it, and then on another,
-// which other threads may have worked on: wandering_locks STEPS. Between is no call by which threads meet. It
-// prints what came of it.
+// Objects that share cache lines with their neighbours, each under a mutex of its own that lies elsewhere. A
+// thread works for a while on one, under the mutex or waiting at a condition of it, and then on another one,
+// on which other threads may have worked: wandering_locks STEPS. No call in between synchronizes threads.
+// Prints the result.
 
 #include <pthread.h>
 
@@ -21,7 +21,7 @@ constexpr int kObjects = 150;
 
 struct Object {
   uint64_t additions;
-  uint64_t others;  // all bits of the first turned over, whenever nobody has the mutex
+  uint64_t others;  // all bits of the first one inverted, whenever the mutex is free
 };
 struct Lock {
   std::mutex mutex;
@@ -29,7 +29,7 @@ struct Lock {
 };
 
 struct alignas(4096) Page {
-  uint64_t steps_of[kThreads];  // side by side, which is what is found
+  uint64_t steps_of[kThreads];  // adjacent, which is the false sharing to be found
   Object objects[kObjects];
 };
 static_assert(sizeof(Page) == 4096);
@@ -37,7 +37,8 @@ Page page;
 alignas(4096) Lock locks[kObjects];
 uint64_t torn[kThreads];
 
-// Calls, so that each access is one of memory. Were it volatile, an annotated program would keep it common.
+// Not inlined, so that each access reads or writes memory. With volatile, an annotated program would keep the
+// memory common.
 [[gnu::noinline]] void work_on(Object& object, int thread) {
   if (object.others != ~object.additions) ++torn[thread];
   ++object.additions;

@@ -1,8 +1,8 @@
-// Generates code as just-in-time compilers do, in two threads that allocate heavily: in small blocks of
-// memory that have to be within the reach of a call of the program's own code, each function written while
-// its block is writable, and called while it is executable. Tries a few addresses for each block; ends with 1
-// if nothing could be mapped there. Prints the sum of what the functions returned. Argument: how many
-// functions each thread generates.
+// Generates code as just-in-time compilers do, in two threads that allocate heavily. The code is in small
+// blocks of memory within reach of a call of the program's own code. Each function is written while its block
+// is writable, and called while it is executable. Tries a few addresses for each block; ends with 1 if
+// nothing could be mapped there. Prints the sum of the functions' results. Argument: the number of functions
+// per thread.
 
 #include <sys/mman.h>
 
@@ -34,7 +34,7 @@ class Blocks {
   Blocks(const Blocks&) = delete;
   Blocks& operator=(const Blocks&) = delete;
 
-  // Room for one more function in a writable block.
+  // Returns room for one more function in a writable block.
   unsigned char* add_function() {
     if (blocks_.empty() || used_ == kBlockBytes) add_block();
     protect(PROT_READ | PROT_WRITE);
@@ -82,7 +82,7 @@ class Blocks {
   size_t used_ = 0;
 };
 
-// Returns triple(value) by a function that is written to `at`.
+// Returns triple(value), computed by a function that is written to `at`.
 using Generated = int64_t (*)();
 Generated write_function(unsigned char* at, int32_t value) {
   unsigned char code[] = {0x48, 0x83, 0xec, 0x08,             // sub $8, %rsp

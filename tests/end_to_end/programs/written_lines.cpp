@@ -1,10 +1,10 @@
-// Two threads that write to memory in ways of which it is known what they share, for about so many seconds:
+// Two threads that write memory with known sharing, for about SECONDS seconds:
 //
 //   written_lines order|locked|mixed|apart SECONDS
 //
-// order   two counters side by side most of the time, and another two, elsewhere, for the rest of it
+// order   two adjacent counters most of the time, and another two, elsewhere, for the rest
 // locked  one total under a lock
-// mixed   a total under a lock, and beside it a counter of each thread
+// mixed   a total under a lock, and next to it a counter of each thread
 // apart   a line for each thread, on one page
 
 #include <chrono>

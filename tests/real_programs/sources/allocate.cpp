@@ -1,4 +1,4 @@
-// Several threads allocate and free, also what another thread allocated.
+// Several threads allocate and free, including blocks of other threads.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>

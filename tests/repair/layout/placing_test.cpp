@@ -1,5 +1,4 @@
-// Which calls of the allocator are asked about, what was decided of their sites, and where objects are that
-// were moved.
+// Which calls of the allocator are checked, what was decided for their sites, and where moved objects are.
 
 #include <sys/mman.h>
 
@@ -23,7 +22,7 @@ using namespace hpcrun;
 
 namespace {
 
-// A call's frame, with the return address below it and others above, on one page.
+// The frame of a call, with the return address below it and others above, on one page.
 struct alignas(128) Frame {
   uint64_t words[16] = {};
   const void* at() const { return words + 1; }
@@ -62,7 +61,7 @@ TEST_CASE("callers of a small function around the allocator are told apart where
   CHECK_FALSE(filter->may_hold(48, Frame(kNew, kOther, 16).at()));
   filter->learn_distance(kNew, 16);
   CHECK_FALSE(filter->may_hold(48, Frame(kNew, kOther, 16).at()));
-  filter->learn_distance(kNew, 32);  // its frame is not always as large
+  filter->learn_distance(kNew, 32);  // its frame varies in size
   CHECK(filter->may_hold(48, Frame(kNew, kOther, 16).at()));
   CHECK(filter->may_hold(48, Frame(kNew, kSite, 32).at()));
 
@@ -136,11 +135,11 @@ TEST_CASE("a placement takes what the program asked for into account") {
   CHECK(request.offset == 16);
   CHECK(request.bytes == 64);
   CHECK(placed_request(49, 16, answer).bytes == 128);
-  CHECK(placed_request(40, 32, answer).align == 0);  // 16 is no multiple of 32
+  CHECK(placed_request(40, 32, answer).align == 0);  // 16 is not a multiple of 32
   request = placed_request(40, 4096, {64, 0, 64, 1});
   CHECK(request.align == 4096);
   CHECK(request.bytes == 64);
-  CHECK(placed_request(100, 1, {16, 0, 128, 1}).align == 128);  // its end can be said only so
+  CHECK(placed_request(100, 1, {16, 0, 128, 1}).align == 128);  // otherwise its end could not be determined
   CHECK(placed_request(40, 1, {0, 0, 0, 1}).align == 0);
   CHECK(placed_request(SIZE_MAX, 1, answer).align == 0);
   CHECK(placed_request(SIZE_MAX / 2, 1, answer).align == 0);
@@ -161,7 +160,7 @@ TEST_CASE("objects that were moved are found, and where they begin") {
   CHECK(objects->base_of(memory + 113) == memory + 113);
   CHECK(objects->take(memory + 112) == memory);
   CHECK(objects->take(memory + 112) == memory + 112);
-  CHECK(objects->may_hold(memory + 112));  // for others of its kind
+  CHECK(objects->may_hold(memory + 112));  // because of other objects of its kind
 }
 
 TEST_CASE("moved objects come and go in any order, from several threads, and none is lost") {
