@@ -5,7 +5,7 @@
 
 std::string unquoted(const std::string& text) {
   std::string out;
-  for (const char c : text) out = out + c;  // The line that the summary must name.
+  for (const char c : text) out = out + c;  // The line that the summary has to name.
   return out;
 }
 
