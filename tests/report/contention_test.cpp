@@ -274,11 +274,11 @@ TEST_CASE("the same data of several processes are one finding") {
   const std::vector<ContendedRecord> merged = merge_processes(records);
   REQUIRE(merged.size() == 4);
   CHECK(merged[0].name == "counters");
-  CHECK(merged[0].process == 2);  // the costliest
+  CHECK(merged[0].process == 2);  // the most expensive one
   CHECK(merged[0].processes == 3);
   CHECK(merged[0].weight_s == Approx(6));
   CHECK(merged[0].followed == 3);
-  CHECK(merged[0].saving_s == Approx(3));  // half, also of the one that was not followed
+  CHECK(merged[0].saving_s == Approx(3));  // half, also for the one that was not traced
   CHECK(merged[0].true_moves == Approx(30));
   CHECK(merged[1].name == "other");
   CHECK(merged[1].processes == 1);

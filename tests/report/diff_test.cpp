@@ -1,4 +1,4 @@
-// What `prof diff` prints, as text, JSON and exit status.
+// The output of `prof diff` as text and JSON, and its exit status.
 
 #include "prof/report/diff_report.h"
 
@@ -30,7 +30,7 @@ DiffOptions parsed(std::vector<std::string> words) {
   return options;
 }
 
-// The lines of a text from the one that is this on.
+// Returns the lines of a text, starting at the given one.
 std::vector<std::string> from(const std::string& text, const std::string& line) {
   std::vector<std::string> lines = lines_of(text);
   lines.erase(lines.begin(), std::find(lines.begin(), lines.end(), line));

@@ -1,5 +1,5 @@
-// Reports, comparisons and exports of synthetic databases are the golden files, byte by byte. With
-// PROF_WRITE_GOLDEN set to anything the test writes the files instead, for a change that is intended.
+// Reports, comparisons and exports of synthetic databases equal the golden files, byte by byte. If
+// PROF_WRITE_GOLDEN is set, the test writes the files instead, for an intended change.
 
 #include <fmt/format.h>
 
@@ -38,14 +38,14 @@ void check_report(const Database& database, ReportView view, ReportFormat format
   check_golden(name, rendered(database, options).text);
 }
 
-// "locks.txt", "locks.json" and "locks.csv"
+// Checks "locks.txt", "locks.json" and "locks.csv".
 void check_view(const Database& database, ReportView view, const std::string& name) {
   check_report(database, view, ReportFormat::Text, name + ".txt");
   check_report(database, view, ReportFormat::Json, name + ".json");
   check_report(database, view, ReportFormat::Csv, name + ".csv");
 }
 
-// Data of each kind that threads contend for, by each kind of evidence, and what was repaired meanwhile.
+// Contended data of each kind, with each kind of evidence, and the repairs made meanwhile.
 Database contended() {
   Database database = counting(both_sides);
   Json run = run_of(database);
@@ -131,7 +131,7 @@ Database contended() {
   return database;
 }
 
-// Of 16 ranks on 4 nodes one computes 1.6 times as long as the others, which wait for it.
+// One of 16 ranks on 4 nodes computes 1.6 times as long as the others, which wait for it.
 Database slow_rank() {
   DatabaseBuilder b;
   b.function("main", "main.cpp", "/home/me/flow", 3);
@@ -152,7 +152,7 @@ Database slow_rank() {
   return database;
 }
 
-// Runs of app, which differ a little from each other and by what hot takes.
+// Runs of app that differ slightly, and in the cost of hot.
 std::vector<Database> runs_of_app(double hot) {
   std::vector<Database> runs;
   for (const double deviation : {-0.01, 0.0, 0.01}) {

@@ -1,5 +1,5 @@
-// A database that HPCToolkit itself wrote for a small MPI program. It is no part of the project: where it is
-// not there, these tests say so and pass.
+// A database that HPCToolkit wrote for a small MPI program. It is not part of the project. If it is missing,
+// these tests report that and pass.
 
 #include <catch2/catch.hpp>
 #include <iostream>

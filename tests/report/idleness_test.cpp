@@ -44,7 +44,7 @@ TEST_CASE("a call that keeps the device idle is named with its caller, its line,
   CHECK(release.is_call);
   CHECK(release.caller == "step");
   CHECK(release.place == "step.cpp:31");
-  CHECK(release.value_s == Approx(1.5));  // with what the driver did in the call
+  CHECK(release.value_s == Approx(1.5));  // includes the driver's work in the call
   CHECK(release.share == Approx(0.5));
   CHECK(release.share_of_run == Approx(0.15));
   REQUIRE(!found.findings.empty());
@@ -136,7 +136,7 @@ TEST_CASE("what is done through helpers is told apart by who calls them") {
   CHECK(found.cpu[1].outer_caller == "sort");
   const auto finding = std::ranges::find(found.findings, FindingKind::CpuIdle, &Finding::kind);
   REQUIRE(finding != found.findings.end());
-  // Of two places with half of the waiting each, either may be the one that waits for it.
+  // If two places have half of the waiting each, either may be named.
   CHECK(
       finding->sentence.starts_with("Kernel launched from launch (step.cpp:4), called from filter "
                                     "(step.cpp:11), keeps the CPU waiting: 75 % of CPU idleness"));
@@ -216,7 +216,7 @@ TEST_CASE("of several processes savings are shares of the sum of their own times
 }
 
 TEST_CASE("overlap saves no more than either side works alone") {
-  // Of 8 s in use the device works alone for 3 s, while a thread waits; threads wait for 4 s, and work alone
+  // Of 8 s in use, the device works alone for 3 s, while a thread waits. Threads wait for 4 s, and work alone
   // for the rest of its 3 s of idleness.
   const Database database = program();
   const JudgedIdleness found = idleness_of(database);
@@ -232,7 +232,7 @@ TEST_CASE("overlap saves no more than either side works alone") {
   Database seldom = program();
   auto run = run_of(seldom);
   run["devices"][0]["overlap_s"] = 4.75;    // the device works alone for 0.25 s
-  run["devices"][0]["cpu_waits_s"] = 2.75;  // threads for 0.5 s: 2.5 s of waiting are for nothing that works
+  run["devices"][0]["cpu_waits_s"] = 2.75;  // threads for 0.5 s: 2.5 s of waiting are for nothing that runs
   set_run(seldom, run);
   const Idleness little = idleness_of(seldom);
   CHECK(by_overlap(little.device, "prepare") == Approx(0.025));

@@ -1,6 +1,6 @@
 #pragma once
-// A run whose threads wait for a lock and at a barrier, one of which works while others are idle, and a
-// deadlock.
+// A run with a deadlock, whose threads wait for a lock and at a barrier, and in which one thread works while
+// others are idle.
 
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
-// Ranks compared by all that can make one slow: many threads, files, devices and what they copy, devices that
-// take long to be ready, sleep that CPU time does not see - and ranks that only lack processors.
+// Ranks compared by everything that can make one slow: many threads, files, devices and their copies, slow
+// start of device tasks, sleep that CPU time does not show - and ranks that only lack processors.
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -52,7 +52,7 @@ class CountedJob {
     return thread;
   }
 
-  // A number of samples that chance decides.
+  // Adds a random number of samples.
   void spend(uint32_t thread, const std::vector<At>& path, double seconds, uint32_t metric = 0) {
     const double sampled = std::poisson_distribution<int>(seconds / kSamplePeriod)(random_) * kSamplePeriod;
     if (sampled > 0) b.spend(thread, path, sampled, metric);
@@ -69,7 +69,7 @@ class CountedJob {
 
   void took(double seconds) { run_["run"]["program_s"] = seconds; }
 
-  // Once.
+  // Must be called once.
   Database database() {
     Database database = b.build();
     set_run(database, run_);
@@ -98,7 +98,7 @@ void spend_alike(CountedJob& job, uint32_t thread, double waits = 2) {
   job.spend(thread, {{"main", 43}, {"MPI_Allreduce"}}, waits);
 }
 
-// Sixteen threads a rank: all solve, and then the first one alone computes `serial(rank)` of ten seconds, and
+// Sixteen threads per rank. All solve; then only the first one computes `serial(rank)` of ten seconds, and
 // waits for the rest of them.
 CountedJob of_threads(
     unsigned seed, const std::function<double(int)>& serial,
@@ -294,14 +294,14 @@ TEST_CASE("calls that wait for devices, copy or make them ready are the activity
     for (int rank = 0; rank < 2; ++rank) {
       const uint32_t thread = job.thread(rank);
       job.b.spend(thread, {{"main", 9}, {call}}, 0.5);
-      job.b.spend(thread, {{"main", 9}, {call}, {"write"}}, 0.5);  // which is the call's
+      job.b.spend(thread, {{"main", 9}, {call}, {"write"}}, 0.5);  // belongs to the call
     }
     INFO(call);
     CHECK(job.report().find(RankQuantity::Device)->mean == Approx(1));
   }
 }
 
-// All but one wait in MPI_Bcast for it, which takes no CPU time meanwhile.
+// All but one wait for it in MPI_Bcast, which takes no CPU time meanwhile.
 CountedJob with_sleep(unsigned seed = 1) {
   CountedJob job(seed);
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -340,7 +340,7 @@ TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
   CHECK(json["had_processor"].get<double>() == Approx(*report.had_processor));
   CHECK(json["notes"].size() == 1);
 
-  // A rank that computes longer is slow whatever processors there are.
+  // A rank that computes longer is slow, whatever processors it has.
   CountedJob slow(1);
   slow.took(18);
   for (int rank = 0; rank < kRanks; ++rank) {

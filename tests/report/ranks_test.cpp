@@ -1,5 +1,5 @@
-// Ranks compared: made runs whose ranks are sampled by chance, with one that is slow, one that comes late to
-// a collective operation, a slow node, or none of it.
+// Ranks compared: synthetic runs with random samples, in which one rank is slow, one is late at a collective
+// operation, a node is slow, or none of these.
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -30,12 +30,12 @@ struct Job {
   int ranks = 16;
   int ranks_of_node = 4;
   int slow_rank = -1;    // computes 1.6 times as long in solve()
-  int slow_node = -1;    // the same of all its ranks
+  int slow_node = -1;    // the same for all its ranks
   int late_rank = -1;    // reads its part in load() before the collective operation
-  bool is_ramp = false;  // each rank has more to do in solve() than the one before
+  bool is_ramp = false;  // each rank has more to do in solve() than the previous one
 };
 
-// What a sampler makes of a cost: a number of samples that chance decides.
+// Returns what a sampler measures for a cost: a random number of samples.
 double sampled(double seconds, std::mt19937& random) {
   return std::poisson_distribution<int>(seconds / kPeriod)(random) * kPeriod;
 }
@@ -161,9 +161,9 @@ TEST_CASE("one of two ranks can be slow") {
   CHECK(report.findings.front().sentence.starts_with("Rank 1 computes 1."));
 }
 
-// Four ranks in four steps: each solves for a second, and one loads for another second while the others wait
-// for it; at the end all wait for half a second. late_rank: which one, or -1 for each in its turn. Of its
-// time a rank had `cpu` on a processor.
+// Four ranks in four steps. Each solves for a second, and one loads for another second while the others wait
+// for it. At the end all wait for half a second. late_rank: which one, or -1 for each in turn. A rank had the
+// share `cpu` of its time on a processor.
 Database in_steps(int late_rank, double cpu = 1) {
   constexpr int kRanks = 4, kSteps = 4;
   constexpr uint64_t kBegin = 1'700'000'000'000'000'000, kSample = 5'000'000, kSecond = 1'000'000'000;

@@ -1,4 +1,4 @@
-// Every report of a database whose values are read as they are asked for, beside that of one read at once.
+// Every report of a database whose values are read on demand equals that of a database read at once.
 
 #include <catch2/catch.hpp>
 
@@ -59,7 +59,7 @@ void compare_reports(const std::filesystem::path& directory) {
     CHECK(own_costs(asked, metric) == own_costs(now, metric));
 }
 
-// Ranks that recurse, of two metrics, of which the first does not have all functions.
+// Ranks with recursion and two metrics, of which the first one does not have all functions.
 Database recursing_ranks() {
   DatabaseBuilder b;
   for (const char* const name : {"a", "b", "c", "MPI_Barrier"})

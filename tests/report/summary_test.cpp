@@ -17,7 +17,7 @@ void check_fits_screen(const std::string& text) {
   CHECK_THAT(text, !Catch::Contains("nan") && !Catch::Contains("inf ") && !Catch::Contains("inf%"));
 }
 
-// Everything that can take room at once: long names, a deep path, every finding.
+// A database with everything that takes space in a summary: long names, a deep path, every finding.
 Database crowded() {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");

@@ -46,7 +46,7 @@ TEST_CASE("lines come with their text, from the database's copy before the file 
   const uint32_t t = b.thread(0);
   b.spend(t, {{"f", 2}}, 2);
   b.spend(t, {{"f", 3}}, 1);
-  b.spend(t, {{"f", 4}}, 1);  // the file has no such line
+  b.spend(t, {{"f", 4}}, 1);  // a line that the file does not have
   b.database.files[0].path = source;
   const Database database = b.build();
   const auto lines = lines_of(rendered_text_of(database, ReportView::Lines));

@@ -1,4 +1,4 @@
-// Monotonic time by the vDSO.
+// Monotonic time from the vDSO.
 
 #include "hpcrun/guest/clock.h"
 

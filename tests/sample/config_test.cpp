@@ -1,4 +1,4 @@
-// What `prof run` tells the runtime, by the environment.
+// The settings that `prof run` passes to the runtime in the environment.
 
 #include "hpcrun/sample/config.h"
 

@@ -1,4 +1,4 @@
-// The CPU clock that samples mostly estimate, against a simulated machine that knows it exactly.
+// The CPU clock that samples mostly estimate, compared with a simulated machine that knows it exactly.
 
 #include "hpcrun/sample/cpu_clock.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint64_t kPeriod = 250'000;  // 4 kHz
 
-// A thread under the perf clock: a timer on a grid of CPU time, which fires late where the machine is stolen
-// (CPU time goes on then, as the guest's clocks do).
+// A thread under the perf clock: a timer on a grid of CPU time. It fires late if the hypervisor takes the
+// processor away (CPU time then continues, as the guest's clocks do).
 struct Machine {
   uint64_t wall = 1'000'000'000;
   uint64_t cpu = 5'000'000;
@@ -22,14 +22,14 @@ struct Machine {
   unsigned readings = 0;
 
   void sleep(uint64_t ns) { wall += ns; }
-  // Runs for so long, or until the tick before that; true at the tick.
+  // Runs for this time, or until the next tick if that is earlier. Returns true at the tick.
   bool run(uint64_t ns) {
     const uint64_t until = std::min(ns, next_tick - cpu);
     wall += until;
     cpu += until;
     return cpu >= next_tick;
   }
-  // The sample of a tick that is handled late; ticks missed meanwhile are skipped.
+  // Delays the sample of a tick; ticks missed meanwhile are skipped.
   void late(uint64_t ns) {
     wall += ns;
     cpu += ns;
@@ -129,7 +129,7 @@ TEST_CASE("samples are worth the CPU time between them under any schedule") {
       machine.late(below(20) ? below(3'000) : below(2 * kPeriod));
       const uint64_t weight = sample(clock, machine);
       INFO("seed " << seed << ", sample " << i);
-      // A sample is off by its own slack and what those since the last reading were off by.
+      // A sample's error is its own slack plus the errors of those since the last reading.
       CHECK(distance(weight, machine.cpu - before) <= kPeriod / 2);
       before = machine.cpu;
       sum += weight;

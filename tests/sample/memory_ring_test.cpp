@@ -1,4 +1,4 @@
-// Rings of memory samples as the kernel writes them, and as it does not.
+// Rings of memory samples as the kernel writes them, and malformed ones.
 
 #include "hpcrun/sample/memory_ring.h"
 
@@ -49,7 +49,7 @@ TEST_CASE("records come out once, in order, with all that is known of them") {
 }
 
 TEST_CASE("records that go on at the begin of the ring are whole") {
-  SyntheticRing memory(512);  // nine records and 8 bytes
+  SyntheticRing memory(512);  // room for nine records and 8 bytes
   MemoryRing ring = memory.ring();
   MemoryRecord record;
   for (uint64_t i = 1; i <= 1000; ++i) {
@@ -86,8 +86,8 @@ TEST_CASE("losses, throttling, records of other kinds and of other fields are st
   memory.add_other(PERF_RECORD_THROTTLE, 32);
   memory.add_other(PERF_RECORD_UNTHROTTLE, 32);
   memory.add_other(4711, 8);
-  memory.add_other(PERF_RECORD_SAMPLE, 48);  // a field less
-  memory.add_other(PERF_RECORD_SAMPLE, 64);  // a field more
+  memory.add_other(PERF_RECORD_SAMPLE, 48);  // one field less
+  memory.add_other(PERF_RECORD_SAMPLE, 64);  // one field more
   memory.add(numbered(2));
   memory.add_other(PERF_RECORD_LOST, 24);
   MemoryRecord record;
@@ -122,7 +122,7 @@ TEST_CASE("a ring whose positions cannot be is empty") {
   CHECK_FALSE(ring.next(record));
   memory.set_positions(8, 4);  // less than a header
   CHECK_FALSE(ring.next(record));
-  memory.set_positions(8, 16);  // the end before the begin
+  memory.set_positions(8, 16);  // the end precedes the start
   CHECK_FALSE(ring.next(record));
   memory.add(numbered(5));
   REQUIRE(ring.next(record));

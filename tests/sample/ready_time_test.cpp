@@ -23,7 +23,7 @@ TEST_CASE("nothing is told twice or before it was there") {
   ReadyTime ready;
   CHECK(ready.advance(300, 10'000, 10'500) == 0);
   CHECK(ready.advance(300, 11'000, 11'000) == 300);
-  CHECK(ready.advance(200, 12'000, 12'000) == 0);  // a sum that shrinks was another thread's
+  CHECK(ready.advance(200, 12'000, 12'000) == 0);  // a sum that shrinks belonged to another thread
   CHECK(ready.advance(300, 13'000, 13'000) == 0);
-  CHECK(ready.advance(400, 14'000, 13'000) == 100);  // read before
+  CHECK(ready.advance(400, 14'000, 13'000) == 100);  // read before that
 }

@@ -1,4 +1,4 @@
-// The brake on samples that cost too much, against simulated samples.
+// The brake on samples that cost too much, with simulated samples.
 
 #include "hpcrun/sample/sample_brake.h"
 
@@ -16,7 +16,7 @@ struct Outcome {
   uint64_t skipped = 0;
 };
 
-// Signals whose samples cost so much each by the CPU clock, and more by the wall clock.
+// Simulates signals whose samples have this cost by the CPU clock, and a higher one by the wall clock.
 Outcome run(SampleBrake& brake, unsigned signals, uint64_t cost, uint64_t preempted = 0) {
   Outcome outcome;
   for (unsigned n = 0; n < signals; ++n) {

@@ -1,4 +1,4 @@
-// The rate of samples by what a signal costs.
+// The sampling rate depends on the cost of a signal.
 
 #include "hpcrun/sample/signal_cost.h"
 

@@ -1,4 +1,5 @@
-// CPU time shared by samples of user code and of the kernel, against a simulated thread that knows both.
+// CPU time divided between samples of user code and of the kernel, compared with a simulated thread that
+// knows both.
 
 #include "hpcrun/sample/split_clock.h"
 
@@ -14,13 +15,13 @@ constexpr uint64_t kStep = 10'000;
 constexpr uint64_t kPeriod = 1'000'000;
 constexpr uint64_t kTick = 4'000'000;
 
-// A thread that alternates between user code and the kernel. The perf clock fires once in a period, unheard
-// in the kernel; a tick charges all of itself to where it meets the thread, and a timer's sample waits for
+// A thread that alternates between user code and the kernel. The perf clock fires once per period, unnoticed
+// in the kernel. A tick charges its whole length to where it finds the thread, and a timer's sample waits for
 // the end of the system call.
 struct Machine {
   uint64_t both = 7'000'000;
   uint64_t user = 0;
-  uint64_t system_ticks = 40'000'000;  // of before
+  uint64_t system_ticks = 40'000'000;  // from before
   bool timer_is_due = false;
   SplitCpuClock clock;
   uint64_t user_weight = 0;
@@ -65,7 +66,7 @@ TEST_CASE("a late sample in user code leaves to the kernel what ticks have told"
   CHECK(clock.user_sample(kPeriod, 10 * kPeriod, [] { return 8 * kPeriod; }) == 2 * kPeriod);
   CHECK(clock.system_sample(10 * kPeriod, 8 * kPeriod) == 8 * kPeriod);
   CHECK(clock.claimed() == 10 * kPeriod);
-  // Ticks may tell more than there was: what they cannot have is left to user code.
+  // Ticks may report more than there was. The excess is left to user code.
   CHECK(clock.user_sample(kPeriod, 15 * kPeriod, [] { return 100 * kPeriod; }) == kPeriod);
   CHECK(clock.system_sample(15 * kPeriod, 100 * kPeriod) == 4 * kPeriod);
   CHECK(clock.system_sample(15 * kPeriod, 100 * kPeriod) == 0);

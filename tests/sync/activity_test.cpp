@@ -14,7 +14,7 @@ TEST_CASE("threads that are neither idle nor wait for a lock work") {
   threads.change(Activity::Works, Activity::WaitsForLock);
   CHECK(threads.count(4).idle == 1);
   CHECK(threads.count(4).working == 2);
-  threads.end_thread(Activity::Idles);  // as it waited
+  threads.end_thread(Activity::Idles);  // ended while it waited
   CHECK(threads.count(4).idle == 0);
   CHECK(threads.count(4).working == 2);
   threads.change(Activity::WaitsForLock, Activity::Works);

@@ -1,4 +1,4 @@
-// Whoever has a lock is told by the lock, and threads that wait for each other are found by the last of them.
+// The lock shows which thread has it. Threads that wait for each other are found by the last of them.
 
 #include "hpcrun/sync/lock_holders.h"
 
@@ -16,7 +16,7 @@ using namespace hpcrun;
 namespace {
 
 struct Lock {
-  // As if the thread had it.
+  // Acts as if the thread had it.
   void give(int thread) { mutex.__data.__owner = thread; }
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 };

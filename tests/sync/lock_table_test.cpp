@@ -1,4 +1,4 @@
-// What is waited for a lock is taken once, and by whoever had the lock meanwhile.
+// Waiting for a lock is counted once, for the thread that had the lock meanwhile.
 
 #include "hpcrun/sync/lock_table.h"
 
@@ -27,8 +27,8 @@ TEST_CASE("a wait through several holders is shared among them") {
   CHECK(lock.is_waited_for());
   CHECK(lock.take(1'300) == 300);  // the first releases it
   lock.begin_wait(1'400);
-  CHECK(lock.take(1'500) == 300);  // another got it: 200 of one, 100 of the other
-  lock.end_wait(1'600);            // one has it now; what was waited since is the last holder's
+  CHECK(lock.take(1'500) == 300);  // another one got it: 200 for one thread, 100 for the other
+  lock.end_wait(1'600);            // this thread has it now; the waiting since belongs to the last holder
   CHECK(lock.take(1'600) == 200);
   CHECK(lock.take(2'000) == 400);
   lock.end_wait(2'000);

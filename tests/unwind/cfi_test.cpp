@@ -1,4 +1,4 @@
-// The machine of call frame information on instructions built by hand, and rules made of its rows.
+// The interpreter of call frame information on instructions built by hand, and rules made from its rows.
 #include <catch2/catch.hpp>
 
 #include <cstring>
@@ -17,7 +17,7 @@ using Code = std::vector<uint8_t>;
 constexpr uint64_t kSectionAddress = 0x9000;
 constexpr uint64_t kFunction = 0x1000;
 
-// A section of .eh_frame or .debug_frame, written record by record.
+// A section of .eh_frame or .debug_frame, built record by record.
 struct Section {
   std::vector<uint8_t> bytes;
   size_t cie_at = 0;
@@ -79,7 +79,7 @@ struct RowAt {
   Rule rule;
 };
 
-// The row at kFunction + offset of one function of 100 bytes.
+// Returns the row at kFunction + offset of one function of 100 bytes.
 RowAt row_at(const Code& instructions, uint64_t offset, const char* augmentation = "zR") {
   static Section section;  // rows point into it
   section = Section{};
@@ -173,9 +173,9 @@ TEST_CASE("remember_state and restore_state nest and bring back the CFA") {
 
 TEST_CASE("instructions that make no sense end the row, and the frame has no information") {
   CHECK_FALSE(row_at({0x0b}, 0).found);                          // restore without remember
-  CHECK_FALSE(row_at(Code(20, 0x0a), 0).found);                  // remembers without end
+  CHECK_FALSE(row_at(Code(20, 0x0a), 0).found);                  // remember without end
   CHECK_FALSE(row_at({0x3f}, 0).found);                          // no such instruction
-  CHECK_FALSE(row_at({0x0e}, 0).found);                          // an operand that is not there
+  CHECK_FALSE(row_at({0x0e}, 0).found);                          // a missing operand
   CHECK_FALSE(row_at({0x0f, 50, 0x77}, 0).found);                // an expression longer than the record
   CHECK_FALSE(row_at({0x0e, 0x80, 0x80, 0x80, 0x80}, 0).found);  // a number without end
 }
@@ -279,7 +279,7 @@ TEST_CASE(".debug_frame fills the gaps of .eh_frame and never overrides it") {
   debug.cie("", {});
   debug.fde(kFunction, 0x40, {0x0e, 24});         // only here
   debug.fde(kFunction + 0x40, 0x40, {0x0e, 32});  // the same function in both
-  debug.fde(kFunction + 0x70, 0x30, {0x0e, 40});  // overlaps from behind
+  debug.fde(kFunction + 0x70, 0x30, {0x0e, 40});  // overlaps the previous one
   debug.fde(0, 0x30, {0x0e, 48});                 // the linker dropped this function
   CfiSources sources;
   sources.eh_frame = eh.view();
@@ -301,7 +301,7 @@ TEST_CASE("a section cut at any byte compiles to a part of its table, or to noth
   for (uint64_t i = 0; i < 4; ++i)
     whole.fde(kFunction + i * 0x40, 0x40, {0x41, 0x0e, 16, 0x86, 2, 0x48, 0x0e, 8});
   for (size_t size = 0; size < whole.bytes.size(); ++size) {
-    // In memory of its own, so that a read past the end is caught where sanitizers are on.
+    // In memory of its own, so that sanitizers catch a read past the end.
     const std::vector<uint8_t> cut(whole.bytes.begin(), whole.bytes.begin() + static_cast<long>(size));
     CfiSources sources;
     sources.eh_frame = {{cut.data(), cut.size()}, kSectionAddress, 0, false};

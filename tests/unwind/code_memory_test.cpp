@@ -1,4 +1,4 @@
-// Bytes of code as a walk reads them: by blocks, each once.
+// Code bytes as a walk reads them: by blocks, each once.
 
 #include "hpcrun/unwind/code_memory.h"
 

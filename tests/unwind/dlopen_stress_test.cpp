@@ -1,6 +1,6 @@
-// Sampling at 4 kHz in every thread while libraries come and go, exceptions fly, memory is allocated and
-// threads are born. Walks that took a lock of the loader, of malloc or of an unwinder would hang here within
-// seconds.
+// Sampling at 4 kHz in every thread while libraries are loaded and unloaded, exceptions are thrown, memory is
+// allocated and threads are created. Walks that took a lock of the loader, of malloc or of an unwinder would
+// hang here within seconds.
 #include <catch2/catch.hpp>
 
 #include <dlfcn.h>
@@ -59,7 +59,7 @@ uint64_t use(void* library) {
   return work ? work(1) : 0;
 }
 
-// As the runtime does it around the program's own calls.
+// As the runtime handles the program's own calls.
 void load_announced(uint64_t round) {
   void* library = dlopen(kPlugins[round % 2], RTLD_NOW | RTLD_LOCAL);
   refresh_modules();
@@ -70,7 +70,7 @@ void load_announced(uint64_t round) {
   refresh_modules();
 }
 
-// As libc loads its own (character sets, name services): nobody refreshes.
+// As libc loads its own libraries (character sets, name services): the tables are not refreshed.
 void load_silently(uint64_t round) {
   void* library = dlopen(kPlugins[(round + 1) % 2], RTLD_NOW | RTLD_LOCAL);
   use(library);
@@ -135,7 +135,7 @@ TEST_CASE("walks in every thread survive dlopen, dlclose, malloc, throw and thre
   std::printf("%lu samples, %.3f %% complete, %zu KiB of tables\n", all,
               100.0 * static_cast<double>(complete) / static_cast<double>(all), module_table_bytes() / 1024);
   CHECK(all >= kWantedSamples);
-  // A walk can meet a library in the middle of being loaded or unloaded; that must be rare.
+  // A walk can find a library in the middle of being loaded or unloaded; that must be rare.
   CHECK(complete * 100 >= all * 98);
   // Two files were loaded thousands of times: two identities.
   CHECK(announced == before + 2);

@@ -1,4 +1,4 @@
-// Walks at arbitrary instructions against the program's own shadow stack.
+// Walks at arbitrary instructions, compared with the program's own shadow stack.
 #include <catch2/catch.hpp>
 
 #include <link.h>
@@ -41,7 +41,7 @@ CodeMap library_code;
 struct Counts {
   uint64_t equal = 0;
   uint64_t different = 0;
-  uint64_t unknown = 0;  // the program itself does not know its path there: switching stacks
+  uint64_t unknown = 0;  // the program's path is not known: it was switching stacks
 };
 
 struct Disagreement {
@@ -102,7 +102,7 @@ void on_sample(int, siginfo_t*, void* context) {
     errno = saved_errno;
     return;
   }
-  // Frames of code that keeps no record (the C library) have no counterpart.
+  // Frames of code without a shadow stack (the C library) have no counterpart.
   uint32_t at = truth.depth + (truth.extra != kNone ? 1 : 0);
   const auto true_at = [&](uint32_t index) { return index < truth.depth ? shadow.ids[index] : truth.extra; };
   bool equal = hpcrun::stack_class(stack.reason) == hpcrun::StackClass::Complete;
@@ -157,7 +157,7 @@ void sample_thread(ThreadRecord& mine, std::atomic<uint64_t>& total) {
   thread_truth.current = shadow.get();
   record = &mine;
   uint64_t reported = 0;
-  // Only what runs below gt_run has a record; the timer is on inside it alone.
+  // Only code below gt_run has a shadow stack, so the timer is on inside it only.
   while (total.load() < kWantedSamples) {
     const ThreadTimer timer(kSignal, kPeriodNs);
     work_for(500'000'000);
@@ -215,10 +215,10 @@ TEST_CASE("at least 99.9 % of walks find exactly the true call path") {
     for (size_t i = 0; i < one->disagreements && i < ThreadRecord::kKept; ++i) print(one->kept[i]);
   }
   // While libgcc installs an exception's handler, it overwrites saved registers and return addresses of its
-  // own frame: about one in a hundred samples of a throwing program falls there, where no walk can know.
+  // own frame. About one in a hundred samples of a throwing program is there, where no walk can succeed.
   const uint64_t known = all.equal + all.different;
   CHECK(known >= 10'000);
   CHECK(all.different * 1000 <= known);
-  // What the program itself does not know must stay a small share.
+  // The share of samples without a known path must stay small.
   CHECK(all.unknown * 50 <= known);
 }

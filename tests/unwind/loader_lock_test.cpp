@@ -1,5 +1,5 @@
-// The loader's lock is found among its variables by who has it, and a forked child waits for none that is
-// lost.
+// The loader's lock is found among its variables by its holder, and a forked child never waits for a lost
+// lock.
 
 #include "hpcrun/unwind/loader_lock.h"
 
@@ -60,7 +60,7 @@ TEST_CASE("a child that was forked in a callback of dl_iterate_phdr does not wai
   in_callback([&] {
     child = fork();
     if (child != 0) return;
-    alarm(60);  // where it waits
+    alarm(60);  // in case it waits
     modules_after_fork();
     refresh_modules();
     _exit(0);

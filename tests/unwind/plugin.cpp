@@ -1,4 +1,4 @@
-// A library to be loaded and unloaded: it works in its constructor, where nobody can have announced it yet.
+// A library to be loaded and unloaded. It works in its constructor, where it cannot have been announced yet.
 #include <cstdint>
 
 namespace {

@@ -1,4 +1,5 @@
-// Where functions without unwind tables have their return addresses, followed to their returns.
+// The location of return addresses in functions without unwind tables, found by following the code to its
+// returns.
 
 #include "hpcrun/unwind/return_path.h"
 
@@ -150,7 +151,7 @@ TEST_CASE("the return address lies above what the function pops") {
   CHECK(is_at(path_from(looping_4).return_address, Base::StackPointer, 0));
   CHECK(is_at(path_from(looping_1).frame_pointer, Base::StackPointer, 0x20));
   CHECK(path_from(looping_4).frame_pointer.base == Base::None);
-  // At the entry rbp is the caller's still.
+  // At the entry, rbp is still the caller's.
   CHECK(is_at(path_from(looping).return_address, Base::StackPointer, 0));
   CHECK(path_from(looping).frame_pointer.base == Base::None);
 }

@@ -23,7 +23,7 @@ namespace {
 using hpcrun::SafeLoadMethod;
 constexpr size_t kPage = 4096;
 
-// Three pages, the middle one readable as asked.
+// Three pages; the middle one has the requested protection.
 struct Pages {
   explicit Pages(int middle_protection, int last_protection = PROT_NONE) {
     at = static_cast<unsigned char*>(

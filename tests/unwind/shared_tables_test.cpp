@@ -1,5 +1,4 @@
-// A table that one process leaves for others is found by them as it was, and a file that is not that table is
-// left alone.
+// A table that one process leaves is found unchanged by others, and a file that is not that table is ignored.
 
 #include "hpcrun/unwind/shared_tables.h"
 
@@ -48,7 +47,7 @@ ImageDescription an_image() {
   return image;
 }
 
-// Rules in turn, every third of them a program.
+// Rules in turn, every third of which is a program.
 struct Made {
   std::vector<Row> rows;
   std::vector<uint32_t> blocks;
@@ -133,7 +132,7 @@ TEST_CASE("a shared table that is not whole is left alone") {
 TEST_CASE("a program that points out of its file is left alone") {
   const Folder folder;
   Made made;
-  // What the offset of the first instruction is stored as; the pointer is the second word of a program.
+  // The stored offset of the first instruction. The pointer is the second word of a program.
   const fs::path file = the_shared_file(folder);
   const uint64_t program_at = fs::file_size(file) - sizeof kCieInstructions - sizeof kFdeInstructions -
                               sizeof(CfiProgram) + offsetof(CfiProgram, cie);

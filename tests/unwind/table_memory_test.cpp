@@ -8,7 +8,7 @@
 
 namespace {
 
-// Runs in a forked child, which has to end well.
+// Runs in a forked child, which must end successfully.
 template <typename Work>
 void in_child(Work work) {
   const pid_t child = fork();
@@ -22,7 +22,7 @@ void in_child(Work work) {
 }  // namespace
 
 TEST_CASE("a forked child has a copy of lasting memory, and immutable memory in common with its parent") {
-  constexpr size_t kSizes[] = {64, size_t{400} * 1024};  // of a chunk, and of a mapping of its own
+  constexpr size_t kSizes[] = {64, size_t{400} * 1024};  // of a chunk, and of a separate mapping
   for (const size_t bytes : kSizes) {
     auto* const copied = static_cast<char*>(hpcrun::lasting_allocate(bytes));
     auto* const common = static_cast<char*>(hpcrun::immutable_allocate(bytes));

@@ -1,4 +1,5 @@
-// Every row of the tables of real libraries against elfutils' own reading of the same call frame information.
+// Every row of the tables of real libraries, compared with elfutils' reading of the same call frame
+// information.
 #include <catch2/catch.hpp>
 
 #include <dlfcn.h>
@@ -81,7 +82,7 @@ std::string oracle_register(Dwarf_Frame* frame, int reg) {
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
   if (dwarf_frame_register(frame, reg, memory, &ops, &count) != 0) return "error";
-  // elfutils' table of what the ABI preserves lacks rbx: "nothing said" reads as undefined for it.
+  // elfutils' table of registers that the ABI preserves lacks rbx: without a rule it appears as undefined.
   if (count == 0) return ops == nullptr || reg == kRbx ? "same" : "undefined";
   if (ops[0].atom == DW_OP_call_frame_cfa && count == 1) return "[cfa+0]";
   if (ops[0].atom == DW_OP_call_frame_cfa && count == 2 && ops[1].atom == DW_OP_plus_uconst) {
@@ -95,7 +96,7 @@ std::string oracle_register(Dwarf_Frame* frame, int reg) {
   return "?";
 }
 
-// "none" where the oracle has no information, "?" for what our rules cannot express.
+// Returns "none" if elfutils has no information, and "?" for what our rules cannot express.
 std::string oracle_text(Dwarf_CFI* cfi, uint64_t address) {
   Dwarf_Frame* frame = nullptr;
   if (dwarf_cfi_addrframe(cfi, address, &frame) != 0) return "none";
@@ -125,7 +126,7 @@ std::string oracle_text(Dwarf_CFI* cfi, uint64_t address) {
     for (const auto& [name, number] : registers)
       text += std::string(" ") + name + "=" + oracle_register(frame, number);
     if (is_signal) text += " signal";
-    // setcontext restores rsp from somewhere else than the CFA.
+    // setcontext restores rsp from a location other than the CFA.
     const std::string rsp = oracle_register(frame, kRsp);
     if (rsp[0] == '[' && text[0] != '*') text = "?";
     if (text.find('?') != std::string::npos) text = "?";
@@ -134,7 +135,7 @@ std::string oracle_text(Dwarf_CFI* cfi, uint64_t address) {
   return text;
 }
 
-// As a walk has it, of a table or of an index.
+// Returns the rule that a walk would use, from a table or from an index.
 Rule rule_at(const UnwindTable& table, uint64_t address) {
   if (!table.index) return lookup(table, address);
   static Cie cie;
@@ -146,7 +147,7 @@ Rule rule_at(const UnwindTable& table, uint64_t address) {
 
 struct Comparison {
   size_t equal = 0;
-  size_t inexpressible = 0;  // both sides say so
+  size_t inexpressible = 0;  // on both sides
   size_t different = 0;
   std::string first_difference;
 
@@ -176,7 +177,7 @@ void compare_module(const char* part_of_path, bool few = false) {
   REQUIRE(module->table != nullptr);
   const UnwindTable& table = *module->table;
 
-  // No file backs the vDSO: it is read where it lies.
+  // The vDSO has no file: it is read from memory.
   const bool in_memory = module_paths[module->id] == "[vdso]";
   const int fd = in_memory ? -1 : open(module_paths[module->id].c_str(), O_RDONLY | O_CLOEXEC);
   elf_version(EV_CURRENT);
@@ -191,7 +192,7 @@ void compare_module(const char* part_of_path, bool few = false) {
     const uint64_t address = table.first + table.rows[i].offset;
     rows.add(address, text_of(table.rules[table.rows[i].rule]), oracle_text(cfi, address));
   }
-  // The other direction: addresses anywhere in the text, found through lookup().
+  // The other direction: arbitrary addresses in the text, found through lookup().
   Comparison anywhere;
   std::mt19937_64 random(1);
   const uint64_t text_bytes = module->text_end - module->text_start;
@@ -200,7 +201,7 @@ void compare_module(const char* part_of_path, bool few = false) {
     const uint64_t address = module->text_start - module->load_bias + random() % text_bytes;
     const std::string ours = text_of(rule_at(table, address));
     std::string theirs = oracle_text(cfi, address);
-    // Up to fifteen bytes of padding keep the rule of the function before.
+    // Up to fifteen bytes of padding keep the rule of the previous function.
     for (uint64_t back = 1; theirs == "none" && ours != "none" && back <= kPaddingBytes; ++back) {
       theirs = oracle_text(cfi, address - back);
     }
@@ -225,7 +226,7 @@ void compare_module(const char* part_of_path, bool few = false) {
     return;
   }
   CHECK(rows.equal > 0);
-  // Tables hold practically everything that compilers and the C library write.
+  // Tables contain practically everything that compilers and the C library write.
   CHECK(rows.inexpressible * 1000 <= rows.equal);
 }
 

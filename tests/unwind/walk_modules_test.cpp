@@ -1,4 +1,4 @@
-// Walks and the modules they pass: announced or not, loaded again, inherited by a forked child.
+// Walks through modules that were announced or not, loaded again, or inherited by a forked child.
 
 #include <dlfcn.h>
 #include <sys/auxv.h>
@@ -57,8 +57,8 @@ TEST_CASE(
   CHECK_FALSE(modules_are_stale());
   CHECK(library_frames() == std::pair(id, size_t{1}));
 
-  // Unloaded and loaded again, it is the same module, and its table costs nothing more: wherever the loader
-  // puts it, and at another address for certain, for its old one is taken.
+  // A library that is unloaded and loaded again is the same module, and its table costs nothing more,
+  // wherever the loader places it. Its old address is occupied here, so it certainly gets another one.
   invalidate_walk_caches();
   Dl_info old{};
   REQUIRE(dladdr(reinterpret_cast<void*>(foreach), &old) != 0);

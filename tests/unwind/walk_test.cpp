@@ -1,5 +1,5 @@
-// Walks by call frame information through the odd places: frames that no table row can hold, registers that
-// are garbage, stacks without end.
+// Walks by call frame information in unusual places: frames that no table row can describe, registers with
+// garbage, endless stacks.
 
 #include <catch2/catch.hpp>
 #include <cstdio>
@@ -157,7 +157,7 @@ TEST_CASE("recursion beyond the depth limit is cut at the root end and said to b
         raise_walk();
         return 0;
       }
-      volatile int one = 1;  // keeps the recursion a recursion
+      volatile int one = 1;  // keeps the recursion from becoming a loop
       return down(depth - 1) + one;
     }
   };
@@ -187,7 +187,7 @@ TEST_CASE("a garbage stack pointer, with SIGSEGV blocked, breaks the stack and n
   set_safe_load_method(method);
   for (const uint64_t garbage : {uint64_t{0x10}, uint64_t{0x7ffffffff000}, uint64_t{0xdeadbeefdeadbee0},
                                  uint64_t{0xffffffffff600000}, uint64_t{0x00007fffffffffff}}) {
-    do {  // on a busy machine the signal comes before the loop
+    do {  // on a busy machine the signal may arrive before the loop
       keep_spinning = true;
       const prof_test::ThreadTimer timer(kWalkSignal, 250'000);
       spin_with_bad_stack_pointer(garbage, &keep_spinning);
@@ -264,7 +264,7 @@ TEST_CASE("any registers at any code address end in a named reason") {
     std::printf("reason %zu: %lu\n", i, ends[i]);
     if (stack_class(static_cast<StackReason>(i)) == StackClass::Broken) broken += ends[i];
   }
-  // Data that a leaf seems to execute is taken for generated code.
+  // Data that a leaf appears to execute is taken for generated code.
   const uint64_t stopped = broken + ends[static_cast<size_t>(StackReason::GeneratedCode)];
   CHECK(stopped > kWalks / 4);
 }

@@ -15,7 +15,7 @@ using namespace prof_test;
 
 namespace {
 
-// Executable memory with code written into it, as a JIT compiler has it.
+// Executable memory with code written into it, as JIT compilers use.
 class Jit {
  public:
   explicit Jit(const std::vector<uint8_t>& code, size_t offset = 0) {
@@ -41,7 +41,7 @@ const std::vector<uint8_t> kJitWithFramePointer = {0x55, 0x48, 0x89, 0xe5, 0x48,
 
 }  // namespace
 
-// Each calls its argument, but for the leaf, which raises SIGTRAP.
+// Each function calls its argument, except the leaf, which raises SIGTRAP.
 asm(R"(
   .text
   .p2align 4
@@ -219,8 +219,7 @@ TEST_CASE("JIT frames are passed through by their frame pointers, nested too") {
 
 TEST_CASE("a sample at any instruction of a JIT function finds its caller") {
   Walk test;
-  // The same with int3 in place of one instruction after the other: entry, frame half made, body, after
-  // leave.
+  // The same with int3 replacing one instruction after the other: entry, half-built frame, body, after leave.
   const std::vector<std::vector<uint8_t>> codes = {
       {0xcc, 0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3},
       {0x55, 0xcc, 0x48, 0x89, 0xe5, 0xc9, 0xc3},
@@ -344,7 +343,7 @@ TEST_CASE("a sample at any instruction of the C library's _init finds its caller
   };
   prof_test::install_handler(SIGTRAP, walk_in_handler);
   for (size_t stop = 0; stop < instructions.size(); ++stop) {
-    if (stop == 4) continue;  // the jump leads over it
+    if (stop == 4) continue;  // the jump skips it
     std::vector<uint8_t> code;
     for (size_t i = 0; i < instructions.size(); ++i) {
       if (i == stop) code.push_back(0xcc);
@@ -362,7 +361,7 @@ TEST_CASE("a sample at any instruction of the C library's _init finds its caller
 
 TEST_CASE("a trampoline without frame pointer is left as its last instructions say") {
   Walk test;
-  // sub $8,%rsp; call *%rdi; add $8,%rsp; ret: what Python calls its functions through for `perf`
+  // sub $8,%rsp; call *%rdi; add $8,%rsp; ret: the trampoline through which Python calls functions for `perf`
   static const Jit trampoline({0x48, 0x83, 0xec, 0x08, 0xff, 0xd7, 0x48, 0x83, 0xc4, 0x08, 0xc3});
   const auto by_way_of = [] { trampoline.call(raise_walk); };
   by_way_of();

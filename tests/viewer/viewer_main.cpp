@@ -1,4 +1,4 @@
-// Tests have an application without a display, and settings of their own.
+// Runs the tests with an application without a display, and with separate settings.
 
 #define CATCH_CONFIG_RUNNER
 #include <QStandardPaths>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   for (const char* const name : {"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
     qputenv(name, settings.path().c_str());
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  // The platform without a display remarks on each window that it has none.
+  // The offscreen platform warns about each window.
   qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& text) {
     if (type == QtDebugMsg || text.contains("propagateSizeHints")) return;
     std::fprintf(stderr, "%s\n", text.toUtf8().constData());

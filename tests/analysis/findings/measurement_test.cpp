@@ -75,7 +75,8 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   run.overhead_hooks_s = 4;
   CHECK(largest_part(run) == OverheadPart::Hooks);
   CHECK(overhead_in_words(run) == "about 5.00 s of CPU time, 4.00 s of it in intercepted calls");
-  // Of next to no CPU time it says little: most is start and end. A program that waits has nothing to gain.
+  // If there is almost no CPU time, the overhead says little: most of it is start and end. A program that
+  // waits cannot gain anything.
   CHECK(only_sentence(R"({"run": {"cpu_s": 0.003}, "overhead": {"cpu_s_estimate": 0.002}})").empty());
   CHECK(only_sentence(R"({"run": {"wall_s": 100, "cpu_s": 0.3}, "overhead": {"cpu_s_estimate": 0.2}})")
             .empty());

@@ -271,7 +271,7 @@ TEST_CASE("what chance makes comes last, and the larger part of the change first
     builder.function(name, "sum.cpp", "/a/sum", 1);
   builder.spend(0, {{"main", 10}, {"work", 20}}, 1);                // 3 s less
   builder.spend(0, {{"main", 10}, {"work", 21}, {"leaf", 40}}, 4);  // 1 s more
-  builder.spend(0, {{"main", 11}, {"old_name", 50}}, 2.05);         // as runs differ
+  builder.spend(0, {{"main", 11}, {"old_name", 50}}, 2.05);         // within the noise between runs
   builder.spend(0, {{"main", 12}, {"rest", 60}}, 1.01);
   Runs runs(builder.build());
   DiffPage page(runs.document);

@@ -22,7 +22,7 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr int kPatience = 20'000;  // ms; the thread that reads has to get a processor
+constexpr int kPatience = 20'000;  // ms; the reading thread needs a processor
 
 struct Opened {
   Opened() : first(test::run_before()), second(test::run_after()) {

@@ -1,4 +1,4 @@
-// A part of the run's time, in what all pages show.
+// A part of the run's time, as all pages show it.
 
 #include <QSignalSpy>
 #include <QTest>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-// By context, from each record: of itself, and with all that is below it.
+// Times by context, computed from each record: of the context itself, and with its callees.
 struct ByRecords {
   ByRecords(const Database& database, uint32_t profile, TimeRange range) {
     for (const test::Segment& segment : test::segments_of(database.traces[profile])) {

@@ -1,4 +1,4 @@
-// Locks, stalls and idleness: what the report has, row by row.
+// Locks, stalls and idleness: the contents of the report, row by row.
 
 #include <QLabel>
 #include <QTextBrowser>
@@ -22,7 +22,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// All findings of what is shown, as the summary has them.
+// Returns all findings of the shown data, as the summary does.
 std::vector<Finding> found(Shown& shown) {
   return all_findings(shown.document().measured_tree(), shown.document().run(), StallOptions{});
 }

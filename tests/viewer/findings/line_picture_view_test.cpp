@@ -20,7 +20,7 @@ nlohmann::json same_bytes(uint32_t first, uint32_t second) {
   return {side(0, "[0].hits", "writes", 0, first), side(1, "[0].hits", "reads", 0, second)};
 }
 
-// The colour of a byte that lies beside its letter.
+// Returns the colour of a byte next to its letter.
 QColor colour(const QImage& image, const LinePictureView& view, size_t row, size_t byte) {
   const QRect cell = view.cell(0, row, byte);
   return image.pixelColor(cell.left() + 1, cell.top() + 3);
@@ -41,7 +41,7 @@ TEST_CASE("bytes that a thread uses have its colour, others none; nothing is in 
   CHECK(colour(image, view, 1, 3) == unused);
   CHECK(colour(image, view, 1, 8 + 3) != unused);
   CHECK(colour(image, view, 1, 8 + 3) != colour(image, view, 0, 3));
-  // The row of what is in common.
+  // The row of common bytes.
   CHECK(colour(image, view, 2, 3) == colour(image, view, 2, 60));
   CHECK(view.words_at(view.cell(0, 1, 9).center()).toStdString() ==
         "thread 100.1 count reads and writes counters[1].hits, byte 9 of the line");
@@ -62,7 +62,7 @@ TEST_CASE("a line has a frame around all its 64 bytes, and its end is marked") {
                frame = image.pixelColor(last.left() - 3, last.top() + 2);
   CHECK(unused != ground);
   CHECK(contrast(frame, unused) > 3);
-  // The tick and the number behind it.
+  // The tick, and the number after it.
   const QRect ruler(last.right() + 1, view.cell(0, 0, 0).top() - last.height(), 30, last.height());
   int marked = 0;
   for (int x = ruler.left(); x < ruler.right(); ++x)
@@ -105,6 +105,6 @@ TEST_CASE("bytes that one thread writes and another reads are in common") {
   const QImage image = view.grab().toImage();
   const QRect common = view.cell(0, 2, 3), apart = view.cell(0, 2, 20);
   CHECK(image.pixelColor(common.center()) != image.pixelColor(apart.center()));
-  // What is read is paler than what is written.
+  // Bytes that are read are paler than those that are written.
   CHECK(colour(image, view, 0, 3).lightness() < colour(image, view, 1, 3).lightness());
 }

@@ -1,4 +1,4 @@
-// Rows that lead to the timeline, and links to both sides' code.
+// Rows that link to the timeline, and links to the code of both sides.
 
 #include <QLabel>
 #include <QSignalSpy>
@@ -30,7 +30,7 @@ std::function<bool(std::vector<Row>&)> source_of(std::vector<Row> rows) {
 }
 
 // The thread prepares for 100 ns, waits for 300, prepares for 400. KernelN runs from 150 to 250 and from 300
-// to 390, so that nothing runs between these and from 390 to 800, when KernelM follows for 10.
+// to 390. Nothing runs in between, and from 390 to 800, when KernelM follows for 10.
 Database traced() {
   Database database = program();
   const uint32_t prepare = context_of(database, "prepare"), wait = context_of(database, "clFinish");
@@ -46,7 +46,7 @@ Database traced() {
   return database;
 }
 
-// The row with this text at its begin, below the heading.
+// Returns the row that starts with this text, below the heading.
 QModelIndex row_of(const QAbstractItemModel& model, const QString& heading, const QString& name) {
   for (int group = 0; group < model.rowCount(); ++group) {
     const QModelIndex parent = model.index(group, 0);
@@ -109,7 +109,7 @@ TEST_CASE("a call that stacks lack because its library jumps on is found by the 
   Database database = traced();
   const uint32_t step = context_of(database, "step");
   REQUIRE(step != kNone);
-  // At line 31 of step the blame has clReleaseMemObject, the samples have the driver alone.
+  // At line 31 of step the blame has clReleaseMemObject, the samples have only the driver.
   const uint32_t in_driver = context_of(database, "release_in_driver");
   uint32_t line = kNone;
   for (uint32_t c = 0; c < database.contexts.size(); ++c)

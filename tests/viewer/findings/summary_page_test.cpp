@@ -28,7 +28,7 @@ QString words(Shown& shown) {
   return browser(shown).toPlainText().simplified();
 }
 
-// Of all links in a text.
+// Returns all links in a text.
 std::vector<QUrl> links_in(QTextBrowser& text) {
   std::vector<QUrl> links;
   for (QTextBlock block = text.document()->begin(); block.isValid(); block = block.next())

@@ -56,7 +56,7 @@ struct Shown {
     FAIL(wanted.toStdString() << " is not on the level");
     throw 0;
   }
-  // The share of the widget's width that has the colour of a function, on its level.
+  // Returns the share of the widget's width that has the colour of a function, on its level.
   double shown_share(const QString& wanted, size_t level) {
     const QImage picture = flames().grab().toImage();
     const QRect place = flames().place_of(box(wanted, level).row);
@@ -66,7 +66,7 @@ struct Shown {
     return pixels / static_cast<double>(picture.width());
   }
 
-  // How others have turned the graph.
+  // Clears the graph's direction that other tests have stored.
   static const Database& forgetting(const Database& database) {
     QSettings().clear();
     return database;
@@ -118,7 +118,7 @@ TEST_CASE("from the functions that spend on, widths are exclusive costs") {
   CHECK(shown.box("work", 1).weight == Approx(4));
   CHECK(shown.box("leaf", 1).weight == Approx(4));
   CHECK(shown.box("rest", 1).weight == Approx(2));
-  CHECK(shown.box("work", 2).weight == Approx(3));  // of leaf's
+  CHECK(shown.box("work", 2).weight == Approx(3));  // from leaf
 }
 
 TEST_CASE("a click zooms, and keys go back") {

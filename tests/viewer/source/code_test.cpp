@@ -1,4 +1,4 @@
-// The instructions beside the source, of a function of this very program.
+// The instructions next to the source, for a function of this test program.
 
 #include <link.h>
 
@@ -40,7 +40,7 @@ extern "C" [[gnu::noinline, gnu::used]] unsigned long shown_function(unsigned lo
 namespace {
 
 uint64_t offset_of_shown_function() {
-  uint64_t bias = 0;  // of the program, which comes first
+  uint64_t bias = 0;  // of the program, which is the first module
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* out) {
         *static_cast<uint64_t*>(out) = info->dlpi_addr;
@@ -50,7 +50,7 @@ uint64_t offset_of_shown_function() {
   return reinterpret_cast<uint64_t>(&shown_function) - bias;
 }
 
-// Of 10 s shown_function() spends 6 in its loop, 1 behind it, and main 3.
+// Of 10 s, shown_function() spends 6 in its loop and 1 after it; main spends 3.
 Database code_sample() {
   shown_function(3);
   test::DatabaseBuilder builder;
@@ -72,7 +72,7 @@ Database code_sample() {
   return database;
 }
 
-// Costs at the first instruction of each of the two lines.
+// Adds costs at the first instruction of each of the two lines.
 void add_costs(Database& database) {
   const Disassembly code = disassemble({}, database, {0, offset_of_shown_function()}, Syntax::Att);
   REQUIRE(code.failure.empty());
@@ -105,7 +105,7 @@ struct ShownCode {
     REQUIRE(QTest::qWaitFor([this] { return page->is_complete(); }, 20'000));
   }
   CodeView& code() { return page->code(); }
-  // For as long as the page is there.
+  // Exists as long as the page.
   std::unique_ptr<QAbstractItemModelTester> tester;
   const CodeModel& model() { return page->code().model(); }
   const CodeRow& current() {
@@ -126,7 +126,7 @@ TEST_CASE("a function's instructions stand beside its line, with what each costs
   REQUIRE(shown.model().rowCount() > 5);
   CHECK(shown.model().code().function == "shown_function");
   CHECK(shown.model().code().rows.front().offset == offset_of_shown_function());
-  const int row = shown.code().table()->currentIndex().row();  // the hottest one
+  const int row = shown.code().table()->currentIndex().row();  // the most expensive one
   CHECK(shown.model().cost(row) == 6);
   CHECK(shown.model().index(row, CodeModel::Value).data().toString() == "6.00 s  60 %");
   CHECK(shown.model().index(row, CodeModel::Line).data().toString() ==

@@ -23,7 +23,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// Of 10 s: line 3 spends 6, line 5 spends 1 and calls what spends 3 in another file.
+// Of 10 s, line 3 spends 6. Line 5 spends 1, and calls code in another file that spends 3.
 Database sample(const std::string& folder) {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");
@@ -234,14 +234,14 @@ TEST_CASE("the database's copy of a file comes before the file at its path") {
 
 namespace {
 
-// The letters of a line that have a colour, by it: k(eyword), c(omment), s(tring), or a space.
+// Returns a letter for each coloured letter of a line: k(eyword), c(omment), s(tring), or a space.
 QString colours(Language language, const QString& text, int line) {
   QTextDocument document;
   document.setPlainText(text);
   Highlighter highlighter(&document);
   QPalette palette;
   highlighter.use(language, palette);
-  // Told apart by what each has alone.
+  // Each is identified by a part that only it has.
   QTextDocument sample;
   sample.setPlainText("if\n// c\n\"s\"");
   Highlighter known(&sample);

@@ -31,7 +31,7 @@ void show_all(CostModel& model, const CallTree& tree) {
   for (const Column& column : known_columns(tree)) model.insert_column(model.columnCount(), column);
 }
 
-// The rows of a model in the order of reading, as `prof report` prints those of a view.
+// Collects the rows of a model in reading order, as `prof report` prints those of a view.
 void collect(CostModel& model, QModelIndex parent, std::vector<QModelIndex>& rows) {
   while (model.canFetchMore(parent)) model.fetchMore(parent);
   for (int row = 0; row < model.rowCount(parent); ++row) {
@@ -221,7 +221,7 @@ TEST_CASE("statistics over threads come from the background, and their order wit
   model.fetchMore({});
   int column = 0;
   while (model.columns()[static_cast<size_t>(column)].kind != ColumnKind::Spread) ++column;
-  CHECK(model.is_complete());  // nobody asked
+  CHECK(model.is_complete());  // not requested yet
   model.sort(column, Qt::DescendingOrder);
   CHECK(!model.is_complete());
   CHECK(model.index(0, column).data().toString() == "...");
@@ -233,7 +233,7 @@ TEST_CASE("statistics over threads come from the background, and their order wit
     CHECK(model.index(row - 1, column).data(kExactRole).toDouble() >=
           model.index(row, column).data(kExactRole).toDouble());
 
-  // Another tree while it is computed, and none.
+  // Shows another tree while statistics are computed, and then none.
   model.show(&tree);
   model.fetchMore({});
   CHECK(model.index(0, column).data().toString() == "...");

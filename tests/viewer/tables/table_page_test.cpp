@@ -25,7 +25,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// main calls work (9 s, of which 6 in inner and 1 in inner's own call of leaf) and rest (1 s).
+// main calls work (9 s, of which 6 in inner and 1 in leaf, which inner calls) and rest (1 s).
 Database sample() {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");
@@ -138,7 +138,7 @@ TEST_CASE("a search goes from one match to the next and opens their paths") {
   auto* const told = shown.page.findChild<QLabel*>("found");
   shown.page.activateWindow();
   field->setText("^LEAF$");
-  CHECK(told->text() == "none");  // capital letters mean themselves
+  CHECK(told->text() == "none");  // capital letters match only capital letters
   field->setText("^leaf$");
   CHECK(told->text() == "1 function");
   QTest::keyClick(field, Qt::Key_Return);
@@ -201,7 +201,7 @@ TEST_CASE("what is open and selected stays so when rows are hidden") {
     CHECK(shown.chosen() == "inner");
     CHECK(opened());
   }
-  // The row itself is hidden: the one above it is chosen.
+  // The row itself is hidden: its parent is selected.
   threshold.setValue(80);
   CHECK(shown.chosen() == "work");
   CHECK(shown.view().isExpanded(shown.view().currentIndex().parent()));
@@ -283,7 +283,7 @@ TEST_CASE("a table of threads that did nothing says so") {
 TEST_CASE("the menu of columns opens by a key; derived metrics are added, edited and removed there") {
   Shown shown(Reading::Flat);
   const CostModel& model = shown.page.model();
-  // Of the menu that the key opens the entry of that path.
+  // Selects the entry of that path in the menu that the key opens.
   const auto choose = [&](const QStringList& path, const std::function<void()>& then = {}) {
     bool is_done = false;
     QTimer::singleShot(0, [&] {
@@ -313,7 +313,7 @@ TEST_CASE("the menu of columns opens by a key; derived metrics are added, edited
     const auto ok = [&] { dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Ok)->click(); };
     dialog->findChild<QLineEdit*>("formula")->setText("CPUTIME.");
     ok();
-    CHECK(!dialog->findChild<QLabel*>("failure")->text().isEmpty());  // and it stays
+    CHECK(!dialog->findChild<QLabel*>("failure")->text().isEmpty());  // and it stays open
     dialog->findChild<QLineEdit*>("name")->setText(name);
     dialog->findChild<QLineEdit*>("formula")->setText(formula);
     ok();
@@ -452,7 +452,7 @@ TEST_CASE("columns of metrics come back with all of the run") {
   CHECK(document.tree().totals[0] == Approx(3.5e-6));
   document.choose_time({});
   CHECK(keys() == measured);
-  // Nothing ran in it.
+  // Nothing ran in that time.
   document.choose_time(TimeRange{1, 2});
   CHECK(page.why_empty() == "the chosen threads did nothing in the chosen time");
 }

@@ -14,7 +14,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// Threads that call up to six functions of four, recursively as it happens.
+// Threads with up to six nested calls of four functions, with recursion by chance.
 Database calling(uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };

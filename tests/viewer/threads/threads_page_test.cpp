@@ -15,7 +15,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// Eight threads that work for about 1 s, the sixth for 3 s, of that 2.5 s in search.
+// Eight threads that work for about 1 s, and the sixth for 3 s, of which 2.5 s in search.
 Database uneven() {
   DatabaseBuilder b;
   b.function("work", "work.cpp", "/home/me/team", 3);
@@ -78,7 +78,7 @@ TEST_CASE("a click on an outlier chooses its thread for all pages, with Ctrl bes
   QTest::mouseClick(&opened.plot(1), Qt::LeftButton, {}, opened.plot(1).place_of(0).center());
   CHECK(opened.document.threads() == std::vector<uint32_t>{5});
   CHECK(opened.document.tree().totals[0] == Approx(3.0));
-  CHECK(opened.plot(0).bars()[0].height == Approx(0.9 + 0.1));  // others stay to be seen
+  CHECK(opened.plot(0).bars()[0].height == Approx(0.9 + 0.1));  // other threads stay visible
   QTest::mouseClick(&opened.plot(0), Qt::LeftButton, Qt::ControlModifier,
                     opened.plot(0).place_of(2).center());
   CHECK(opened.document.threads() == std::vector<uint32_t>{2, 5});

@@ -26,8 +26,8 @@ LaunchSource source_of(std::vector<DeviceLaunch> launches) {
   };
 }
 
-// A thread, which submits a task at 100 ms and one at 500 ms, and the queue that runs them 200 ms later for
-// 50 ms each.
+// A thread that submits a task at 100 ms and one at 500 ms, and the queue that runs them 200 ms later for 50
+// ms each.
 Database device_run() {
   Database database = test::random_database(1, {3, 2, 1, 0});
   database.profiles[0].id = {"node", 0, 1, 0, "main", -1, -1};

@@ -20,8 +20,8 @@ namespace {
 
 constexpr uint64_t kGroupMs = 1'000'000;
 
-// Two nodes with two ranks each, of each a main thread and another one; with a queue in the last one. Main
-// threads work in context 1 for all of the second, the others for the first half.
+// Two nodes with two ranks each. Each rank has a main thread and another one, and the last rank also a queue.
+// Main threads work in context 1 for the whole second, the others for the first half.
 Database two_nodes() {
   Database database = test::random_database(1, {3, 9, 1, 0});
   database.traces.clear();
@@ -71,7 +71,7 @@ class ShownGroups {
     page.findChild<QComboBox*>("order")->setCurrentIndex(static_cast<int>(order));
     settle();
   }
-  // In the middle of a row.
+  // Returns the middle of a row.
   int y_of(size_t row) const {
     const QRect area = view->picture_area();
     const int height = std::min(area.height() / static_cast<int>(view->rows().size()), 44);
@@ -99,7 +99,7 @@ TEST_CASE("rows are grouped by node, rank, kind and name") {
   CHECK(rows.labels(RowOrder::Kind, "2.*, 3.*") == QStringList{"main threads (2)", "2.0 main", "3.0 main",
                                                                "other threads (2)", "2.1 worker",
                                                                "3.1 worker", "3.device0.queue0 queue"});
-  // A group of one is its row.
+  // A group with one row is shown as that row.
   CHECK(rows.labels(RowOrder::Name, "0.*") == QStringList{"0.0 main", "0.1 worker"});
   CHECK(rows.labels(RowOrder::Thread, "0.*, 1.*") ==
         QStringList{"thread 0 (2)", "0.0 main", "1.0 main", "thread 1 (2)", "0.1 worker", "1.1 worker"});
@@ -132,7 +132,7 @@ TEST_CASE("a group shows the share of its rows in which something ran, and times
   CHECK(idle_of().toStdString() == "3.00 s");  // 4 times half a second, and the queue
   const QString open = idle_of();
 
-  // A click on the label closes it.
+  // A click on the label closes the group.
   QTest::mouseClick(shown.view->viewport(), Qt::LeftButton, {},
                     {shown.view->labels_area().left() + 20, shown.y_of(0)});
   shown.settle();
@@ -140,7 +140,7 @@ TEST_CASE("a group shows the share of its rows in which something ran, and times
   CHECK(!shown.view->rows()[0].is_open);
   CHECK(idle_of() == open);
 
-  // All four rows run in the first half, two in the second: the bar is half as high there.
+  // All four rows run in the first half, and two in the second: the bar is half as high there.
   const QImage image = shown.view->viewport()->grab().toImage();
   const QRect area = shown.view->picture_area();
   const int top = shown.y_of(0) - 15, bottom = shown.y_of(0) + 15;
@@ -190,6 +190,6 @@ TEST_CASE("who asks for a moment sees its thread at that time, in a group that i
   shown.document.ask_for_moment({{begin, begin + 10 * kGroupMs}, 1, begin + 5 * kGroupMs});
   is_at(1);
   shown.document.ask_for_moment(
-      {{begin, begin + 10 * kGroupMs}, 2, begin + 5 * kGroupMs});  // whom the filter hides
+      {{begin, begin + 10 * kGroupMs}, 2, begin + 5 * kGroupMs});  // which the filter hides
   is_at(2);
 }

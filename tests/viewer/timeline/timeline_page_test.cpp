@@ -22,8 +22,8 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 
-// Row 0: `main` for 600 ms, its callee `work` for 300 ms, nothing for 100 ms. Row 1: from 500 ms on nothing
-// but a task of 10 us. Both end after a second.
+// Row 0: `main` for 600 ms, its callee `work` for 300 ms, nothing for 100 ms. Row 1: from 500 ms on only a
+// task of 10 us. Both end after a second.
 Database two_rows() {
   Database database = test::random_database(1, {1, 2, 1, 0});
   database.contexts.clear();
@@ -72,7 +72,7 @@ class Shown {
   }
 
  private:
-  // How others have arranged the page.
+  // Clears the arrangement of the page that other tests have stored.
   static const Database& forgetting(const Database& database) {
     QSettings().clear();
     return database;
@@ -102,7 +102,7 @@ class Shown {
       result[model.index(row, 0).data().toString()] = model.index(row, 1).data().toString();
     return result;
   }
-  // Of the pixels of a row, how many have a colour.
+  // Returns the share of a row's pixels that have a colour.
   double share_of(const QImage& image, const QColor& colour, double down) const {
     const QRect area = view->picture_area();
     int count = 0;
@@ -263,7 +263,7 @@ TEST_CASE("keys move the cursor in time, and select the time on the way") {
   QTest::keyClick(&view, Qt::Key_Comma);
   QTest::keyClick(&view, Qt::Key_Comma);
   CHECK(view.cursor()->time_ns == begin);
-  // What is shown goes with the cursor.
+  // The shown time moves with the cursor.
   view.show_range({begin, begin + 100 * kMs});
   QTest::keyClick(&view, Qt::Key_Period);
   CHECK(view.shown() == TimeRange{begin + 550 * kMs, begin + 650 * kMs});
@@ -360,7 +360,7 @@ TEST_CASE("indexing is cancelled, and begun again") {
 }
 
 TEST_CASE("rare frames are seen among busy time, in high rows and in low ones") {
-  // `main` all the time, but for a millionth of it.
+  // `main` all the time, except for a millionth of it.
   Database database = two_rows();
   const uint64_t begin = test::kTracesBegin;
   const auto rare = GENERATE(uint64_t{1'000}, uint64_t{100'000});
@@ -386,7 +386,7 @@ TEST_CASE("rare frames are seen among busy time, in high rows and in low ones") 
 }
 
 TEST_CASE("frames of low rows take turns by their time") {
-  // Every 100 us `work` runs for 25 of them.
+  // Every 100 us `work` runs for 25 us.
   Database database = two_rows();
   const uint64_t begin = test::kTracesBegin;
   std::vector<TraceRecord> records;
@@ -428,7 +428,7 @@ TEST_CASE("a click shows the call stack of its instant, and a click there colour
   CHECK(page[0][0] == "source");
   emit stack->clicked(frames.index(1, 0));
   CHECK(shown.document.depth() == 1u);
-  // All of it is a table, where it has the keys.
+  // The whole stack is a table while it has the keyboard focus.
   stack->setFocus();
   REQUIRE(QTest::qWaitForWindowActive(&shown.page));
   CHECK(shown.page.table() == stack);
@@ -497,7 +497,7 @@ TEST_CASE("the selected time is chosen for all pages by a key, and all of it aga
   const QPoint outside = shown.at(0.3, 0.1), inside = shown.at(0.8, 0.1);
   CHECK(veiled.pixelColor(outside) != before.pixelColor(outside));
   CHECK(veiled.pixelColor(inside) == QColor(colour_of_function("work")));
-  CHECK(shown.times()["main"] == "600 ms");  // the timeline itself goes by what it shows
+  CHECK(shown.times()["main"] == "600 ms");  // the timeline itself uses the time that it shows
   QTest::keyClick(shown.view, Qt::Key_T, Qt::ShiftModifier);
   CHECK(!shown.document.chosen_time());
 

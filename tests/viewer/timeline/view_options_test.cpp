@@ -46,7 +46,7 @@ TEST_CASE("a time outside the run, or of a run without traces, is told") {
   REQUIRE(document.shown_time());
   CHECK(document.shown_time()->begin_ns == document.traces().mapped().begin_ns());
   CHECK(document.shown_time()->ns() == 100'000'000);
-  CHECK(document.chosen_time() == document.shown_time());  // by all pages
+  CHECK(document.chosen_time() == document.shown_time());  // on all pages
   REQUIRE(QTest::qWaitFor([&] { return !document.is_time_awaited(); }, 20'000));
   CHECK(document.tree().metric(0).name == "TRACED_TIME");
   options.time = "100000..100001";

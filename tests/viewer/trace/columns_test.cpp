@@ -57,7 +57,7 @@ TEST_CASE("the pixels of a row sum up to what it spent, at every zoom") {
           got[share.key == kNone ? kKeys : share.key] += share.ns;
           in_pixel += share.ns;
         }
-        // Blocks are shared by entry, each rounded down.
+        // Blocks are divided by entry, each rounded down.
         REQUIRE(in_pixel <=
                 scale.edges[static_cast<size_t>(x) + 1] - scale.edges[static_cast<size_t>(x)] + 1024);
       }

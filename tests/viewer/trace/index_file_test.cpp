@@ -48,7 +48,7 @@ std::string bytes_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A file without a name, so that thousands cost nothing.
+// A file without a name, so that thousands of them cost nothing.
 Mapping mapping_of(const std::string& bytes) {
   const int file = memfd_create("index", MFD_CLOEXEC);
   REQUIRE(write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
@@ -126,7 +126,7 @@ TEST_CASE("an index in which one bit is wrong is refused") {
   std::string bytes = bytes_of(fixture.file);
   IndexHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  std::vector<size_t> places(sizeof header);  // the header as a whole, and some of all that is behind it
+  std::vector<size_t> places(sizeof header);  // the whole header, and some of the rest
   std::iota(places.begin(), places.end(), 0);
   std::mt19937 random(5);
   const auto add_some = [&](size_t begin, size_t end) {
@@ -134,7 +134,7 @@ TEST_CASE("an index in which one bit is wrong is refused") {
     places.push_back(end - 1);
   };
   add_some(sizeof header, 2000);                  // entries
-  add_some(sizeof header, header.tables - 2000);  // these, or what was reserved for them
+  add_some(sizeof header, header.tables - 2000);  // entries, or space reserved for them
   add_some(header.tables - 2000, header.tables);  // blocks
   add_some(header.tables, bytes.size());
   REQUIRE(open(fixture.traces, mapping_of(bytes)));
@@ -181,7 +181,7 @@ TEST_CASE("blocks that contradict the records in their times are not painted beh
   uint64_t at;
   std::memcpy(&at, bytes.data() + header.tables + kRow * sizeof at, sizeof at);
   const uint64_t begin = fixture.traces->begin_ns(kRow);
-  for (uint64_t block = 1; block < 4; ++block) {  // the first one's records go far beyond them
+  for (uint64_t block = 1; block < 4; ++block) {  // the records of the first one extend far beyond them
     const uint64_t wrong = begin + 5 * block;
     std::memcpy(bytes.data() + at + block * sizeof(Block), &wrong, sizeof wrong);
   }
@@ -200,7 +200,7 @@ TEST_CASE("where the folder cannot be written to, the index is in the user's fol
   const Fixture fixture;
   const std::vector<fs::path> places = places_of_index(*fixture.traces);
   REQUIRE(places.size() == 2);
-  // Root may write everywhere, but does not in a folder of another user.
+  // Root may write everywhere, but does not write to another user's folder.
   constexpr uid_t kNobody = 65534;
   const std::string folder = places[0].parent_path().string();
   REQUIRE((geteuid() == 0 ? chown(folder.c_str(), kNobody, kNobody) : chmod(folder.c_str(), 0555)) == 0);
@@ -223,7 +223,7 @@ TEST_CASE("a trace that runs backwards is told by the file's name") {
   Fixture fixture;
   const fs::path trace = fixture.folder.path() / "trace.db";
   std::string bytes = bytes_of(trace);
-  // The middle of the long trace: a time far back.
+  // The middle of the long trace gets a time far in the past.
   const uint64_t long_ago = 5;
   std::memcpy(bytes.data() + 128 + 12 * 1500, &long_ago, sizeof long_ago);
   test::write_bytes(trace, bytes);

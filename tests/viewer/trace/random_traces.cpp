@@ -21,7 +21,7 @@ Database traced_database(const std::vector<size_t>& records, uint32_t seed) {
       trace.push_back({time, is_idle ? kNone : context});
       const uint64_t kind = below(1000);
       if (kind == 0)
-        time += below(20'000'000'000);  // blocks with this are wide
+        time += below(20'000'000'000);  // blocks that contain this are wide
       else if (kind > 100)
         time += below(2'000'000);  // and some not at all
     }

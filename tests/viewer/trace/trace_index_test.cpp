@@ -24,7 +24,7 @@ Times by_records(const std::vector<test::Segment>& segments, uint32_t contexts, 
 }  // namespace
 
 TEST_CASE("times of any range are those of its records, at every level and edge") {
-  // none, one record, one block, its edges, and up to five levels
+  // No record, one record, one block, block boundaries, and up to five levels.
   const std::vector<size_t> sizes{0, 1, 2, 256, 257, 258, 1025, 5000, 70'000};
   const test::DatabaseFolder folder(test::traced_database(sizes, 7));
   const Database database = read_database(folder.path());

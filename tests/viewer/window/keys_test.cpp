@@ -1,4 +1,4 @@
-// What is done with the window by keys and menus.
+// Actions on the window by keys and menus.
 
 #include <QAbstractButton>
 #include <QAction>
@@ -48,7 +48,7 @@ struct Opened {
   }
   bool is_in_front(const char* id) const { return !window.page(id)->visibleRegion().isEmpty(); }
   void press(Qt::Key key, Qt::KeyboardModifiers with = {}) {
-    window.activateWindow();  // a dialog may have been
+    window.activateWindow();  // a dialog may have been active
     REQUIRE(QTest::qWaitForWindowActive(&window));
     QTest::keyClick(&window, key, with);
   }
@@ -163,7 +163,7 @@ TEST_CASE("without the keys in a page, the one that came to the front last is co
   REQUIRE(!QApplication::focusWidget());
   opened.press(Qt::Key_C, Qt::ControlModifier);
   CHECK(QApplication::clipboard()->text().startsWith("data\tverdict\t"));
-  // Side by side, "bottom-up" is the first by name.
+  // If pages are side by side, "bottom-up" is the first by name.
   auto* const dock = opened.window.findChild<QDockWidget*>("bottom-up");
   opened.window.addDockWidget(Qt::RightDockWidgetArea, dock);
   opened.window.show_page("contention");
@@ -198,7 +198,7 @@ TEST_CASE("a table is sorted by keys, and one that has an order of its own says 
   const auto last = [&] { return view.model()->index(view.model()->rowCount() - 1, 0).data().toString(); };
   choose("Function");
   CHECK(first() < last());
-  choose("Function");  // turned round
+  choose("Function");  // reversed
   CHECK(first() > last());
   choose("CPUTIME excl");
   CHECK(view.header()->sortIndicatorOrder() == Qt::DescendingOrder);
@@ -276,7 +276,7 @@ TEST_CASE("a table is exported as CSV with exact values, a page as a picture") {
   opened.press(Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
   const QSize shown = opened.window.page("contention")->size(), drawn = QImage(png).size();
   CHECK(drawn.width() == shown.width());
-  CHECK(drawn.height() > shown.height());  // a line says what it shows
+  CHECK(drawn.height() > shown.height());  // a line describes what it shows
 }
 
 TEST_CASE("a link of the summary shows the row that has the evidence") {
@@ -340,7 +340,7 @@ TEST_CASE("the time in front of the timeline is chosen for all pages, and told b
   Document& document = *opened.window.document();
   auto& chip = *opened.window.findChild<QLabel*>("chosen_time");
   CHECK(chip.text() == "All the time");
-  opened.press(Qt::Key_I, Qt::ControlModifier);  // all of it is in front
+  opened.press(Qt::Key_I, Qt::ControlModifier);  // the whole run is shown
   CHECK(opened.is_in_front("timeline"));
   CHECK(!document.chosen_time());
   document.show_time(TimeRange{1'500'000'000, 2'000'000'000});
@@ -360,7 +360,7 @@ TEST_CASE("the time in front of the timeline is chosen for all pages, and told b
   QTest::qWait(1);
   CHECK(opened.window.page("summary")->findChild<QTextBrowser*>()->toPlainText().contains(
       "the functions below of the chosen time, 0.500 s to 1.000 s (500 ms)"));
-  // Every page shows it, and all of the run again.
+  // Every page shows it, and the whole run again.
   for (const std::string& page : kPages) {
     opened.window.show_page(QString::fromStdString(page));
     QTest::qWait(1);

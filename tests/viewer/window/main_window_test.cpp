@@ -61,7 +61,7 @@ TEST_CASE("a database that is dropped on the window is opened") {
   CHECK(enter.isAccepted());
   QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &files, Qt::LeftButton, {});
   QApplication::sendEvent(&window, &drop);
-  CHECK(drop.isAccepted());  // who dropped it is told that it arrived
+  CHECK(drop.isAccepted());  // the sender of the drop is notified that it arrived
   REQUIRE(window.document());
   CHECK(window.document()->directory() == folder.path());
 }
@@ -75,7 +75,7 @@ TEST_CASE("the window paints while a database is read, and names it") {
   bool was_shown = false;
   QTimer::singleShot(0, &window, [&] {
     was_shown = opening->isVisible() && opening->text().contains("database") && !window.document();
-    window.open("/nowhere");  // as a drop would ask for meanwhile
+    window.open("/nowhere");  // as a drop would request meanwhile
   });
   window.open(folder.path());
   CHECK(was_shown);

@@ -1,4 +1,4 @@
-// What pages show is what reports tell of the same database.
+// Pages show what reports print for the same database.
 
 #include <QAbstractItemView>
 #include <QComboBox>
@@ -34,7 +34,7 @@ nlohmann::json reported(const Database& database, ReportView view) {
   return nlohmann::json::parse(result.text);
 }
 
-// Functions of two files that call each other, one of them itself.
+// Functions of two files that call each other; one of them calls itself.
 Database calling() {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
@@ -98,7 +98,7 @@ TEST_CASE("frames of the flame graph weigh what the report's rows cost, in both 
     for (size_t metric = 0; metric < document.tree().metrics(); ++metric) {
       document.choose_metric(metric);
       const std::string name = document.tree().metric(metric).name;
-      // By depth and function: what is too narrow to be shown alone may be missing.
+      // By depth and function. Boxes that are too narrow to be shown alone may be missing.
       std::map<std::pair<size_t, std::string>, double> expected, shown;
       for (const nlohmann::json& row : report.at("rows"))
         expected[{row.at("depth").get<size_t>() + 1, row.at("function")}] +=
@@ -142,7 +142,8 @@ TEST_CASE("times of the timeline are what the report tells of a run of the same 
     database.traces.push_back(trace_of(records));
     auto& values = database.profiles[p].values;
     values.clear();
-    // A context costs itself, and to those above it; a function's own are those of its lines.
+    // A context's cost counts for itself and for its callers. A function's exclusive cost is that of its
+    // lines.
     std::map<uint32_t, Values> sums;
     for (const auto& [at, spent] : seconds) {
       if (at.first != p) continue;

@@ -1,5 +1,5 @@
-// What a new user does: measures a sample, opens it, and clicks what the summary finds first. Two clicks lead
-// to the line that is to blame.
+// The steps of a new user: measures a sample, opens it, and clicks the first finding of the summary. Two
+// clicks lead to the line that causes the problem.
 
 #include <QCoreApplication>
 #include <QProcess>
@@ -25,7 +25,7 @@ QString sample(const char* name) {
 }
 
 struct Measured {
-  // False where the sample cannot run here.
+  // Returns false if the sample cannot run here.
   bool run(const QStringList& options, const QString& program, const QStringList& arguments = {}) {
     QProcess process;
     const QString directory = QString::fromStdString((folder.path() / "run").string());
@@ -47,7 +47,7 @@ struct Measured {
 
   bool is_in_front(const char* id) const { return !window.page(id)->visibleRegion().isEmpty(); }
 
-  // With the mouse, on the first link whose text begins so, behind `after`.
+  // Clicks on the first link after `after` whose text starts with `words`.
   void click(QTextBrowser& text, const QString& words, const QString& after = {}) {
     QTextCursor found(text.document());
     if (!after.isEmpty()) found = text.document()->find(after);
@@ -70,7 +70,7 @@ struct Measured {
     return *found;
   }
 
-  // That the source page has in front.
+  // Returns the line that the source page shows.
   QString line() {
     REQUIRE(is_in_front("source"));
     const auto* const page = qobject_cast<SourcePage*>(window.page("source"));

@@ -1,4 +1,4 @@
-// Two runs compared: what is matched, and what the numbers are then. All numbers are computed by hand.
+// Two runs compared: what is matched, and the resulting numbers, all of which are computed by hand.
 
 #include "analysis/views/compare/comparison.h"
 
@@ -49,7 +49,7 @@ struct Compared2 {
   CallTree tree;
 };
 
-// main calls work, which calls itself and leaf; and what was renamed: old_name; and rest.
+// main calls work, which calls itself and leaf. old_name, which is renamed later, and rest are the others.
 Database before() {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
@@ -64,7 +64,8 @@ Database before() {
   return b.build();
 }
 
-// The same built anew elsewhere, with other lines and addresses: work takes more, leaf less, one is renamed.
+// The same program rebuilt elsewhere, with other lines and addresses: work costs more, leaf less, and one
+// function is renamed.
 Database after() {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
@@ -190,7 +191,7 @@ TEST_CASE("functions of one name are told apart by module and file, and by their
     database.metrics = {{"CPUTIME", "sec", ""}};
     database.modules = {{std::string(module) + "/app"}, {"/lib/libother.so"}};
     database.files = {{"a.cpp", false}, {"b.cpp", false}};
-    // Two of one file, whose order is that of their lines, and one of another module.
+    // Two functions of one file in the order of their lines, and one of another module.
     database.functions = {{"init", 0, 64, 0, 30}, {"init", 0, 32, 0, 10}, {"init", 1, 32, 1, 5}};
     Context entry;
     entry.kind = ContextKind::Entry;

@@ -1,4 +1,4 @@
-// Which line became which in a file that was changed.
+// Which line corresponds to which in a changed file.
 
 #include "analysis/views/compare/moved_lines.h"
 

@@ -25,7 +25,7 @@ struct Compared3 {
     for (const RunChange& change : changes.rows) names.push_back(words(change));
     return names;
   }
-  // Of rows alone: where one function is slower, so is the whole.
+  // Only rows: if a function is slower, so is the whole.
   std::vector<std::string> found() const {
     std::vector<std::string> names;
     for (const RunChange& change : changes.rows)
@@ -37,7 +37,7 @@ struct Compared3 {
   RunChanges changes;
 };
 
-// One function and a copy of it, code without names, and one more: costs that are the same in every run.
+// One function and a copy of it, code without names, and another function, with the same costs in every run.
 Database exact_run(double work, double copy, double nameless, uint32_t line = 12,
                    const std::string& offset = "0x10") {
   DatabaseBuilder b;
@@ -165,7 +165,7 @@ TEST_CASE("strong scaling: what all ranks together spend more is lost, and where
 }
 
 TEST_CASE("weak scaling: each rank is to spend as much as before") {
-  // Four times the ranks have four times the work.
+  // Four times as many ranks have four times the work.
   const auto before = sampled_runs({.samples = 2000, .ranks = 2}, 1, 3);
   const auto after = sampled_runs({.samples = 8000, .ranks = 8}, 501, 3);
   const Compared3 even(before, after, {.scaling = Scaling::Weak});

@@ -1,4 +1,4 @@
-// What differs by chance and what does not. Numbers of distributions are those of tables.
+// Which differences are chance and which are not. Values of distributions are from published tables.
 
 #include "analysis/views/compare/significance.h"
 
@@ -38,7 +38,8 @@ TEST_CASE("Holm's p of many rows are larger, in the order of their own") {
 }
 
 TEST_CASE("samples vary as their number has it, and all of a run not at all") {
-  // 1,000 samples of 1 ms: 100 of them have the variance 100 * 0.9, and one for what was nearly met.
+  // 1,000 samples of 1 ms. 100 of them have the variance 100 * 0.9, plus one for code that was narrowly
+  // missed.
   CHECK(sampled_cost(0.1, 1, 1000).variance == Approx(101e-6 * 0.9));
   CHECK(sampled_cost(1, 1, 1000).variance == 0);
   CHECK(sampled_cost(0, 1, 1000).variance == Approx(1e-6));
@@ -78,7 +79,7 @@ TEST_CASE("nothing is different between equals") {
 }
 
 // The figures of docs/ci.md. Prints in how many of 1,000 comparisons something is found in equal runs, and in
-// how many 15 % more in a function of 30 % of the samples.
+// how many a 15 % increase of a function with 30 % of the samples.
 TEST_CASE("how often a comparison is right", "[.rates]") {
   const std::vector<double> shares = {0.3, 0.25, 0.2, 0.1, 0.08, 0.04, 0.03};
   std::mt19937_64 random(1);

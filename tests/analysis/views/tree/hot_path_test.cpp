@@ -94,7 +94,7 @@ TEST_CASE("a line comes with its share of the cost beside it") {
   CHECK(path[2].share_at_place == Approx(0.8));
   const std::vector<HotFunction> hot = hot_functions(tree, 2);
   CHECK(hot[0].share_at_place == Approx(0.8));
-  CHECK(hot[1].share_at_place == 1);  // without lines there is nothing to share
+  CHECK(hot[1].share_at_place == 1);  // without lines there is no share of a line
 }
 
 TEST_CASE("nothing measured has no hot path") {

@@ -119,7 +119,7 @@ TEST_CASE("a line's cost is not counted again in the loop around it") {
   const uint32_t t = b.thread(0);
   b.spend(t, {{"f", 7}}, 2);
   Database database = b.build();
-  // As HPCToolkit nests: the function, a loop in it, the line in the loop, an instruction of the line.
+  // Nested as by HPCToolkit: the function, a loop in it, the line in the loop, an instruction of the line.
   const auto line = static_cast<uint32_t>(database.contexts.size() - 1);
   Context loop = database.contexts[line];
   loop.kind = ContextKind::Loop;

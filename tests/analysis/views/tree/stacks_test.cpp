@@ -1,4 +1,4 @@
-// Call paths with lines, and what each thread itself spent in them.
+// Call paths with lines, and the exclusive cost of each thread in them.
 
 #include "analysis/views/tree/stacks.h"
 
@@ -13,7 +13,7 @@ using namespace prof::test;
 
 namespace {
 
-// "main:41 fast_sum:22 [add:4]" for a node of the stacks.
+// Returns "main:41 fast_sum:22 [add:4]" for a node of the stacks.
 std::string words(const CallTree& tree, const Stacks& stacks, uint32_t node) {
   std::string text;
   for (; node != kNone; node = stacks.nodes[node].parent) {
@@ -27,7 +27,7 @@ std::string words(const CallTree& tree, const Stacks& stacks, uint32_t node) {
   return text;
 }
 
-// What a thread spent, by the words of the path.
+// Returns the cost of a thread by the text of the path.
 std::map<std::string, double> spent(const Database& database, uint32_t profile,
                                     bool merge_recursion = false) {
   const CallTree tree = build_call_tree(database, select(database, {}, {}), merge_recursion);

@@ -9,7 +9,7 @@ using namespace prof::test;
 
 namespace {
 
-// Three threads spend 1, 2 and 6 in work; the second also calls it again from itself.
+// Three threads spend 1, 2 and 6 in work. In the second one, work also calls itself.
 Database uneven() {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
