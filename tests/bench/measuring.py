@@ -1,5 +1,5 @@
-"""How the benchmarks measure: all ways of running a program are run in turns (A B C A B C ...), each run is charged
-the CPU time of its whole process tree, and a figure is the median over the turns of a ratio within one turn."""
+"""How the benchmarks measure: all ways of running a program are run in turns (A B C A B C ...), each run is charged the
+CPU time of its whole process tree, and a figure is the median over the turns of a ratio within one turn."""
 
 import json
 import math
@@ -20,7 +20,7 @@ EMPTY_SIGTRAP = BUILD / "tests/bench/libempty_sigtrap.so"
 
 
 class Cost:
-    """What a process and all it waited for used."""
+    """The resources that a process and all processes that it waited for used."""
 
     def __init__(self, user_s, kernel_s, wall_s, max_rss_bytes):
         self.user_s = user_s
@@ -34,9 +34,9 @@ def run(command, env=None):
 
 
 def run_side_by_side(runs):
-    """Commands, each with its environment and the processors that it may use (None: ours), which begin together: what
-    disturbs one disturbs the others, so that their CPU times can be compared to a percent, where one after the other
-    differ by ten."""
+    """Runs commands that begin together, each with its environment and the processors that it may use (None: ours).
+    Disturbances then affect all of them, so that their CPU times can be compared to a percent. One after the other they
+    would differ by ten."""
     return [cost_of(*one) for one in [start(*run) for run in runs]]
 
 
@@ -85,13 +85,14 @@ def samples_in(directory):
 
 
 def spread(values, digits=2):
-    """Median and range, for printing."""
+    """Returns the median and the range, for printing."""
     return f"{statistics.median(values):.{digits}f} (from {min(values):.{digits}f} to {max(values):.{digits}f})"
 
 
 def median_between(values):
-    """Where the true median is with 95 % of certainty, by ranks alone, whatever the values scatter like: fewer than six do not tell."""
-    below, rank = 0.0, 0  # the chance that so few of them lie below it
+    """Returns a 95 % confidence interval of the true median, by ranks alone, for any distribution. Fewer than six
+    values are not enough."""
+    below, rank = 0.0, 0  # probability that at most this many of them lie below it
     while rank < len(values) and (below := below + math.comb(len(values), rank) / 2 ** len(values)) <= 0.025:
         rank += 1
     in_order = sorted(values)

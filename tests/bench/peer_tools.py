@@ -1,12 +1,13 @@
-"""The profilers that tests/bench/peers compares: how each measures a program, and how its samples are read back. One
-class a tool, with
+"""The profilers that tests/bench/peers compares: how each measures a program, and how its samples are read back. There
+is one class per tool, with
 
     missing            why it cannot run here, or None
-    stacks_only        true where only its stacks are of interest
-    command(C, HZ, P)  what to run, and its environment, to sample the command C; what it records goes into the folder P
-    bytes(P)           of the recording as it lies on disk, before any analysis
+    stacks_only        true if only its stacks are of interest
+    command(C, HZ, P)  the command, and its environment, to sample the command C; it records into the folder P
+    bytes(P)           of the recording on disk, before any analysis
     samples(P)         their number
     stacks(P)          (weight, names of functions from the outermost to the leaf) of each sample or sum of samples
+
 """
 
 import gzip
@@ -29,7 +30,7 @@ def output_of(*command):
 
 
 def collapsed(text):
-    """(weight, frames from the outermost) of each line."""
+    """Returns (weight, frames from the outermost) of each line."""
     for line in text.splitlines():
         stack, _, weight = line.rpartition(" ")
         yield int(weight), stack.split(";")
@@ -62,7 +63,7 @@ class Prof:
 
 
 class Perf:
-    """`perf record`; a DWARF recording keeps so many bytes of the stack with each sample."""
+    """`perf record`. A DWARF recording stores a number of bytes of the stack with each sample."""
 
     def __init__(self, name, call_graph, stacks_only=False):
         self.name = name
@@ -96,13 +97,13 @@ class Perf:
 
 
 class Samply:
-    """Writes the Firefox Profiler's format, its addresses without names."""
+    """Writes the Firefox Profiler's format, with addresses instead of names."""
 
     name = "samply"
     stacks_only = False
     binary = PEERS / "bin/samply"
-    # Without hardware counters it refuses to look for another clock unless it reads 1 here; as root the kernel
-    # permits what it then does. The file is replaced for it alone.
+    # Without hardware counters it uses another clock only if it reads 1 here. As root, the kernel permits what it does
+    # then. The file is replaced for this process only.
     PARANOID = "/proc/sys/kernel/perf_event_paranoid"
     ENTER = f'mount --bind "$0" {PARANOID} && exec "$@"'
 
@@ -150,7 +151,7 @@ class Samply:
 
 
 class AsyncProfiler:
-    """Preloaded, as its documentation has it for programs without Java."""
+    """Preloaded, as its documentation describes for programs without Java."""
 
     name = "async-profiler"
     stacks_only = False
@@ -183,7 +184,7 @@ class AsyncProfiler:
 
 
 class Gperftools:
-    """The CPU profiler of gperftools, preloaded: a list of addresses per stack and a copy of the memory map."""
+    """The CPU profiler of gperftools, preloaded: a list of addresses per stack, and a copy of the memory map."""
 
     name = "gperftools"
     stacks_only = False
@@ -203,7 +204,7 @@ class Gperftools:
         return (place / "gperftools.prof").stat().st_size
 
     def records(self, place):
-        """(count, addresses from the leaf) of each record, and the memory map."""
+        """Returns (count, addresses from the leaf) of each record, and the memory map."""
         content = (place / "gperftools.prof").read_bytes()
         words = struct.unpack(f"<{len(content) // 8}Q", content[:len(content) // 8 * 8])
         at = 2 + words[1]
@@ -225,5 +226,5 @@ class Gperftools:
 
 def all_tools():
     return [Prof("prof"), Prof("prof --trace", "--trace"), Perf("perf DWARF", "dwarf"),
-            # Gigabytes in seconds: for the depth that it can reach.
+            # Gigabytes in seconds, up to the depth that it can reach.
             Perf("perf DWARF 64 KiB", "dwarf,65528", stacks_only=True), Perf("perf frame pointers", "fp"), Samply(), AsyncProfiler(), Gperftools()]

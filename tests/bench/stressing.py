@@ -1,4 +1,4 @@
-"""Runs the program that profilers deadlock on (tests/end_to_end/programs/stress.cpp) and tells what became of it."""
+"""Runs the program that profilers deadlock on (tests/end_to_end/programs/stress.cpp), and returns the result."""
 
 import os
 import signal
@@ -17,11 +17,11 @@ def stress_command(seconds):
 
 
 def stressed(command, seconds, env=None, passes_status_on=True):
-    """(what became of it, what was said on standard error) of a command that runs stress_command(seconds)."""
+    """Returns (result, standard error) of a command that runs stress_command(seconds)."""
     process = subprocess.Popen([str(word) for word in command], env=env, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     try:
-        # Several at a time on few processors take longer; a deadlock takes forever.
+        # Several at a time take longer on few processors; a deadlock takes forever.
         stdout, stderr = process.communicate(timeout=3 * seconds + 30)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Names of functions for the recordings of other profilers that hold addresses: from the symbol tables alone."""
+"""Names of functions for other profilers' recordings that contain addresses: from the symbol tables alone."""
 
 import bisect
 import functools
@@ -8,7 +8,7 @@ import subprocess
 
 @functools.cache
 def symbol_table(path):
-    """Sorted addresses in the file, and their names."""
+    """Returns the sorted addresses in the file, and their names."""
     listed = subprocess.run(["nm", "-C", "--defined-only", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     found = sorted((int(line.split()[0], 16), line.split(None, 2)[2])
                    for line in listed.stdout.decode(errors="replace").splitlines()
@@ -18,7 +18,7 @@ def symbol_table(path):
 
 @functools.cache
 def segments(path):
-    """(offset in the file, address, bytes) of what is loaded of it."""
+    """Returns (offset in the file, address, bytes) of the loaded segments."""
     headers = subprocess.run(["readelf", "-lW", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
     return [tuple(int(word, 16) for word in (offset, address, size)) for offset, address, size in
             re.findall(r"^\s*LOAD\s+(\S+)\s+(\S+)\s+\S+\s+(\S+)", headers, re.M)]
@@ -26,12 +26,12 @@ def segments(path):
 
 class Symbols:
     def __init__(self, maps=""):
-        """Of a process whose /proc/PID/maps this is."""
+        """Reads the modules of the process whose /proc/PID/maps this is."""
         self.maps = sorted((int(start, 16), int(end, 16), int(offset, 16), path) for start, end, offset, path in
                            re.findall(r"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \d+\s+(/\S.*)$", maps, re.M))
 
     def name(self, path, address):
-        """Of an address in the file; the file's own name where it has no symbols."""
+        """Returns the name for an address in the file; the file's own name if it has no symbols."""
         addresses, names = symbol_table(path)
         at = bisect.bisect_right(addresses, address) - 1
         return names[at] if at >= 0 else f"[{path.rpartition('/')[2]}]"

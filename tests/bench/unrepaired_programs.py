@@ -1,4 +1,4 @@
-"""Programs of the distribution and of the tests that have nothing to repair, for benches of what repairs cost."""
+"""Programs of the distribution and of the tests with nothing to repair, for benchmarks of the cost of repairs."""
 
 from measuring import BUILD, DEEP_CALLS
 

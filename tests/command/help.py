@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Help texts, manual pages, completion scripts and the pages of docs/ name every subcommand and option, and the
-shells complete what they should."""
+"""Help texts, manual pages, completion scripts and the pages of docs/ name every subcommand and option, and shells
+complete them correctly."""
 
 import json
 import os
@@ -23,7 +23,7 @@ complete_line() {{
 }}
 complete_line '{line}'
 """
-# Types the line into an interactive shell on a terminal of its own, and a tab behind it.
+# Types the line into an interactive shell on a separate terminal, followed by a tab.
 ZSH = """
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -88,7 +88,7 @@ class Help(driver.EndToEnd):
                     self.assertIn(name, text, f"{command['page']} does not say what {name} of {command['command']} does")
 
     def test_examples_are_accepted(self):
-        """Every example of the help texts runs, in a folder with what they are about."""
+        """Every example of the help texts runs, in a folder with the files that it uses."""
         (self.folder / "app").symlink_to(driver.sample("hot_loop"))
         for name in ("prof-app", "prof-app-2"):
             self.prof_run(["./app"], directory=self.folder / name, options=["--no-analyze"])
@@ -125,7 +125,7 @@ class Completion(driver.EndToEnd):
         self.assertNotIn("run", self.bash("prof re"))
         self.assertEqual(self.bash("prof list "), {"events", "metrics", "formats", "repairs"})
         self.assertEqual(self.bash("prof report --vi"), {"--view="})
-        # A value that may be left out is no word of its own.
+        # A value that may be left out is not a separate word.
         self.assertEqual(self.bash("prof run --repa"), {"--repair"})
         self.assertEqual(self.bash("prof run --repair=la"), {"layout", "layout,locks"})
         self.assertEqual(self.bash("prof report --view="),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The command line comes before PROF_* variables, these before .prof.toml, and that before the user's file."""
+"""The command line takes precedence over PROF_* variables, these over .prof.toml, and that over the user's file."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Settings(driver.EndToEnd):
         return done
 
     def format_of(self, *arguments, **variables):
-        """Which format `prof list repairs` prints."""
+        """Returns the format that `prof list repairs` prints."""
         shown = self.prof("list", "repairs", *arguments, **variables).stdout
         return "json" if shown.startswith("{") else "names" if "\nlocks\n" in shown else "text"
 
@@ -83,7 +83,7 @@ class Settings(driver.EndToEnd):
         line, = self.prof("report", "nowhere", status=125).stderr.splitlines()
         self.assertIn(f"{self.project}:2: ", line)
         self.assertIn("did you mean flat?", line)
-        self.prof("help")  # is there for the way out
+        self.prof("help")  # works in spite of it, to help the user
         self.project.write_text("[report]\nviw = 1\n")
         line, = self.prof("report", "nowhere", status=125).stderr.splitlines()
         self.assertIn("did you mean report.view?", line)

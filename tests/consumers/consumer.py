@@ -1,5 +1,5 @@
-"""For the tests that open our exports with the programs they are for: the measured run, its numbers as the report has
-them, and where the programs are. A program that is not installed makes its test skip with the command that installs it.
+"""For tests that open our exports with the programs they are made for: the measured run, its numbers from the report,
+and the programs' paths. If a program is not installed, its test is skipped with the command that installs it.
 """
 
 import json
@@ -26,14 +26,14 @@ def skip(reason):
 
 
 def need(path, name):
-    """The path of a consumer, or the end of the test."""
+    """Returns the path of a consumer, or skips the test."""
     if not pathlib.Path(path).exists():
         skip(f"{path} is not there; install it with: tools/consumers {name}")
     return str(path)
 
 
 def browser(case):
-    """The path of a headless Chromium; where there is none, the test of the page alone is skipped."""
+    """Returns the path of a headless Chromium. If there is none, only the test of the page is skipped."""
     path = shutil.which("chromium-headless-shell")
     if not path or not (CONSUMERS / "npm").exists():
         case.skipTest("a headless Chromium is not there; install it with: tools/consumers browser npm")
@@ -41,7 +41,7 @@ def browser(case):
 
 
 def run(command, **options):
-    """Standard output of a command that must succeed."""
+    """Returns the standard output of a command that must succeed."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=120, **options)
     if done.returncode != 0:
@@ -51,7 +51,7 @@ def run(command, **options):
 
 
 class Exports(driver.EndToEnd):
-    """One run of a program with threads, inlined calls and two clocks, for all tests of a class."""
+    """A run of a program with threads, inlined calls and two clocks, shared by all tests of a class."""
 
     @classmethod
     def setUpClass(cls):
@@ -65,7 +65,7 @@ class Exports(driver.EndToEnd):
         assert cls.measured.status == 0, cls.measured.stderr
 
     def a_run(self):
-        """Only there to make the run."""
+        """Exists only to make the run."""
 
     def export(self, format, *options, name=None):
         path = self.folder_of_class / (name or f"export.{format}")
@@ -73,7 +73,7 @@ class Exports(driver.EndToEnd):
         return path
 
     def flat(self, metric, *options):
-        """{function: (inclusive, exclusive)} as the report has it, and the entry points, which flat leaves out."""
+        """Returns {function: (inclusive, exclusive)} from the report, and the entry points, which flat omits."""
         rows = self.measured.report("flat", f"--metric={metric}", *options)["rows"]
         rows += self.measured.report("top-down", f"--metric={metric}", "--depth=1", *options)["rows"]
         result = {}
@@ -84,7 +84,7 @@ class Exports(driver.EndToEnd):
         return result
 
     def measured_stretches(self):
-        """{thread: [(begin, whether something ran)]} by the file that the measured process wrote."""
+        """Returns {thread: [(begin, whether something ran)]} from the file that the measured process wrote."""
         file, = self.measured.directory.glob("*.prof")
         return measured_trace.stretches(file)
 
@@ -92,7 +92,7 @@ class Exports(driver.EndToEnd):
         return sorted(begin for stretches in self.measured_stretches().values() for begin, ran in stretches if ran)
 
     def threads(self):
-        """{thread as reports and exports call it: its seconds of CPU time}"""
+        """Returns {thread as reports and exports name it: its seconds of CPU time}."""
         profiles = json.loads((self.measured.directory / "database/run.json").read_text())["profiles"]
         result = {}
         for profile in profiles:
@@ -102,7 +102,8 @@ class Exports(driver.EndToEnd):
         return result
 
     def assert_same_numbers(self, seen, expected, tolerance, what):
-        """Two {function: number}: the same functions, and numbers within what rounding to whole units explains."""
+        """Compares two {function: number}: they must have the same functions, and numbers that differ only by rounding
+        to whole units."""
         expected = {name: value for name, value in expected.items() if value > tolerance}
         for name, value in expected.items():
             self.assertIn(name, seen, what)

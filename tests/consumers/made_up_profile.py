@@ -1,4 +1,4 @@
-"""A profile of pprof's format of numbers that a test makes up, for `prof import`: call paths of many ranks."""
+"""A synthetic profile in pprof's format with call paths of many ranks, for `prof import`."""
 
 
 def varint(number):
@@ -18,7 +18,7 @@ def block(field, content):
 
 
 def profile(costs):
-    """{rank: {call path, outermost function first: ns of CPU time}} as the bytes of a file."""
+    """Converts {rank: {call path, outermost function first: ns of CPU time}} to the bytes of a file."""
     texts = {"": 0}
     functions = {}
 

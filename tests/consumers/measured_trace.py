@@ -1,5 +1,5 @@
-"""The trace of a measurement file, decoded here by docs/formats.md: what exports of it are compared with owes nothing to
-the code that made them."""
+"""Decodes the trace of a measurement file according to docs/formats.md. Exports are compared with this result, which is
+independent of the code that made them."""
 
 import struct
 
@@ -12,7 +12,7 @@ STATE_BYTES = 16  # before the first record of a trace extent
 
 
 def extents(data):
-    """(kind, thread, payload) of each, in the order of the file."""
+    """Returns (kind, thread, payload) of each extent, in file order."""
     at, = struct.unpack_from("<I", data, 20)
     header_bytes, = struct.unpack_from("<H", data, 24)
     while at + header_bytes <= len(data):
@@ -26,7 +26,7 @@ def extents(data):
 
 
 def thread_starts(payload):
-    """(thread, monotonic nanoseconds) of the threads that a stream of process records tells of."""
+    """Returns (thread, monotonic nanoseconds) of the threads in a stream of process records."""
     at = 0
     while at + 8 <= len(payload):
         commit, size, record = struct.unpack_from("<IHB", payload, at)
@@ -37,7 +37,7 @@ def thread_starts(payload):
 
 
 def numbers(payload):
-    """LEB128, until the payload ends."""
+    """Decodes LEB128 numbers until the payload ends."""
     value = shift = 0
     for byte in payload:
         value |= (byte & 0x7F) << shift
@@ -48,7 +48,7 @@ def numbers(payload):
 
 
 def records(payload):
-    """(time in quanta, whether a sample or a gap) of a trace extent."""
+    """Returns (time in quanta, whether a sample or a gap) for each record of a trace extent."""
     time, = struct.unpack_from("<Q", payload)
     decoded = numbers(payload[STATE_BYTES:])
     for first in decoded:
@@ -61,8 +61,9 @@ def records(payload):
 
 
 def stretches(path):
-    """{thread: [(begin in nanoseconds since the epoch, whether something ran)]}: a record of the trace says what was since
-    the one before, the first what was since the thread started. Gaps that follow each other are one."""
+    """Returns {thread: [(begin in nanoseconds since the epoch, whether something ran)]}. A record of the trace
+    describes the time since the previous one, the first record the time since the thread started. Consecutive gaps are
+    merged."""
     data = path.read_bytes()
     assert data[:8] == MAGIC, path
     quantum_ns, = struct.unpack_from("<I", data, 32)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A browser shows the numbers of the report in an html export, which works by mouse and keyboard and loads nothing."""
+"""A browser shows the report's numbers in an html export, which works with mouse and keyboard and loads nothing."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class OpenedByBrowser(consumer.Exports):
         cls.seen = json.loads(done)
 
     def lines(self, frames, function):
-        """The texts of the frames of a function."""
+        """Returns the texts of the frames of a function."""
         return [frame["title"].splitlines() for frame in frames
                 if frame["title"].splitlines()[0].removesuffix(" (inlined)") == function]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""callgrind_annotate sees the numbers of the report in a callgrind export, recursion counted once."""
+"""callgrind_annotate reads the report's numbers from a callgrind export, with recursion counted once."""
 
 import re
 import shutil
@@ -18,8 +18,8 @@ def seconds(text):
 
 class OpenedByCallgrindAnnotate(consumer.Exports):
     def rows(self, *options):
-        """{function: (CPUTIME, REALTIME)}"""
-        # It calls files below its working folder by other names.
+        """Returns {function: (CPUTIME, REALTIME)}."""
+        # It uses other names for files below its working folder.
         text = consumer.run([ANNOTATE, "--threshold=100", "--auto=no", *options, self.export("callgrind")], cwd="/").decode()
         result = {}
         for row in filter(None, map(ROW.match, text.splitlines())):
@@ -31,7 +31,7 @@ class OpenedByCallgrindAnnotate(consumer.Exports):
         for scope, option in ((1, "--inclusive=no"), (0, "--inclusive=yes")):
             rows, _ = self.rows(option)
             for place, metric in enumerate(("CPUTIME", "REALTIME")):
-                # Threads are functions there.
+                # Threads are written as functions.
                 seen = {name: row[place] for name, row in rows.items() if not name.startswith("thread ")}
                 expected = {name: row[scope] for name, row in self.flat(metric).items()}
                 self.assert_same_numbers(seen, expected, 1e-6, f"{option} {metric}")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Extra-P makes of our exports of many runs the models by which their numbers were made up."""
+"""Extra-P computes from our exports of many runs the models from which their synthetic numbers were made."""
 
 import math
 import os
@@ -11,7 +11,7 @@ import made_up_profile
 
 EXTRAP = consumer.CONSUMERS / "extrap"
 RANKS = (2, 4, 8, 16, 32, 64)
-# Seconds of each rank on average, by the number of ranks.
+# Average seconds per rank, by the number of ranks.
 GROWTH = {
     ("main", "solve"): lambda ranks: 2,
     ("main", "exchange"): lambda ranks: 0.001 * ranks**2,
@@ -25,11 +25,11 @@ class OpenedByExtraP(consumer.Exports):
         pass  # nothing is measured
 
     def lines_of_runs(self):
-        """The exports of all runs behind each other, as docs/export.md does it."""
+        """Concatenates the exports of all runs, as docs/export.md does."""
         path = self.folder / "runs.jsonl"
         with open(path, "wb") as lines:
             for ranks in RANKS:
-                # Ranks differ, by as much more as others have less.
+                # Ranks differ: some have more, and others as much less.
                 costs = {rank: {call: round(1e9 * growth(ranks) * (1 + 0.01 * (rank - (ranks - 1) / 2) / ranks))
                                 for call, growth in GROWTH.items()} for rank in range(ranks)}
                 (self.folder / "made.pb").write_bytes(made_up_profile.profile(costs))
@@ -56,7 +56,7 @@ class OpenedByExtraP(consumer.Exports):
             return functions["->".join(("main thread", *(name.replace("->", "→") for name in path))), False]
 
         def exponents(path):
-            """Of the number of ranks, and of its logarithm."""
+            """Returns the exponents of the number of ranks, and of its logarithm."""
             terms = [term for compound in function(path).compound_terms for term in compound.simple_terms]
             return [(term.term_type, float(term.exponent)) for term in terms]
 
@@ -64,7 +64,7 @@ class OpenedByExtraP(consumer.Exports):
         self.assertEqual([("polynomial", 2)], exponents(("main", "exchange")))
         self.assertEqual([("logarithm", 1)], exponents(("main", "operator->", "reduce")))
         for path, growth in GROWTH.items():
-            for ranks in (2, 64, 1024):  # and beyond what was measured
+            for ranks in (2, 64, 1024):  # and beyond the measured range
                 modelled = function(path).evaluate(ranks)
                 self.assertAlmostEqual(modelled, growth(ranks), delta=1e-3 * growth(ranks), msg=f"{path} of {ranks}")
         whole = sum(growth(32) for growth in GROWTH.values())

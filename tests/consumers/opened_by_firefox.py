@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Firefox Profiler's command line sees the numbers, threads and times of the report in a firefox export."""
+"""Firefox Profiler's command line reads the report's numbers, threads and times from a firefox export."""
 
 import json
 import os
@@ -17,15 +17,15 @@ ATTEMPTS = 20
 
 
 class Session:
-    """A profile that the command line has open."""
+    """A profile that the command line has opened."""
 
     def query(self, *words):
-        # The command leaves its sessions in the home folder.
+        # The command stores its sessions in the home folder.
         return consumer.run([consumer.NODE, CLI, *words], env={**os.environ, "HOME": str(self.home), "PROFILER_CLI_NO_SYMBOLICATE": "1"})
 
     def open(self, export):
         self.addCleanup(self.query, "stop", "--all")
-        # It gives its daemon half a second to start, which a busy machine does not keep.
+        # It allows its daemon half a second to start, which is too short on a busy machine.
         for attempt in range(ATTEMPTS):
             try:
                 return self.query("load", export)
@@ -34,7 +34,7 @@ class Session:
                     raise
 
     def handles(self):
-        """{thread: how the command line calls it}"""
+        """Returns {thread: its name for the command line}."""
         words = json.loads(self.query("thread", "list", "--json"))
         return {thread["name"]: thread["threadHandle"] for thread in words["threads"]}
 
@@ -73,12 +73,12 @@ class OpenedByFirefox(Session, consumer.Exports):
             start = export["meta"]["startTime"]
             recorded = [begin for begin, _ in stretches[:-1]]
             shown = [round((start + time) * 1e6) for time in thread["samples"]["time"][:len(recorded)]]
-            # Milliseconds since the epoch hold microseconds.
+            # Milliseconds since the epoch have the resolution of a microsecond.
             self.assertLess(max(abs(a - b) for a, b in zip(shown, recorded, strict=True)), 1000)
 
 
 class DevicesInFirefox(Session, unittest.TestCase):
-    """Two threads that submit to two queues, of which one executes two tasks at a time."""
+    """Two threads that submit to two queues, one of which executes two tasks at a time."""
 
     THREADS, QUEUES, TASKS = 2, 2, 50
 
@@ -111,7 +111,7 @@ class DevicesInFirefox(Session, unittest.TestCase):
         return [one for one in words["flatMarkers"] if one["markerType"] == kind]
 
     def assert_same_times(self, seen, expected):
-        """Tuples of words and nanoseconds; milliseconds since the epoch hold microseconds."""
+        """Compares tuples of words and nanoseconds. Milliseconds since the epoch have the resolution of a microsecond."""
         self.assertEqual(len(seen), len(expected))
         for one, other in zip(sorted(seen), sorted(expected), strict=True):
             for a, b in zip(one, other, strict=True):

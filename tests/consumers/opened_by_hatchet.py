@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Hatchet sees the numbers of the report in a cali export, by rank as well; and the lines for Extra-P add up to them."""
+"""Hatchet reads the report's numbers from a cali export, also by rank; and the lines for Extra-P add up to them."""
 
 import collections
 import json

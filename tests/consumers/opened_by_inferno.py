@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""inferno draws the numbers of the report from a collapsed export."""
+"""inferno draws the report's numbers from a collapsed export."""
 
 import collections
 import re
@@ -17,7 +17,7 @@ Box = collections.namedtuple("Box", "row start width name")
 
 class OpenedByInferno(consumer.Exports):
     def boxes(self, file):
-        """What is drawn, callers before those they call; the whole is left out."""
+        """Returns the drawn boxes, callers before callees, without the whole."""
         picture = xml.etree.ElementTree.fromstring(consumer.run([FLAMEGRAPH, "--minwidth=0", "--inverted", file]))
         boxes = []
         for group in picture.iter(f"{SVG}g"):
@@ -28,9 +28,9 @@ class OpenedByInferno(consumer.Exports):
         return sorted(boxes)[1:]
 
     def costs(self, file):
-        """{function: [inclusive, exclusive]} in seconds, recursion counted once."""
+        """Returns {function: [inclusive, exclusive]} in seconds, with recursion counted once."""
         costs = collections.defaultdict(lambda: [0, 0])
-        paths = {}  # of names, by the box that ends them
+        paths = {}  # of names, by the box at the end of the path
         for box in self.boxes(file):
             callers = [path for other, path in paths.items() if other.row < box.row
                        and other.start <= box.start < other.start + other.width]

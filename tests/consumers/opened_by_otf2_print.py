@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""otf2-print sees the numbers, threads and times of the report in an otf2 export."""
+"""otf2-print reads the report's numbers, threads and times from an otf2 export."""
 
 import collections
 import re

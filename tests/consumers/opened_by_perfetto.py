@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Perfetto's trace processor, in its own page, sees the numbers, threads and times of the report in a perfetto export."""
+"""Perfetto's trace processor, in its own page, reads the report's numbers, threads and times from a perfetto export."""
 
 import collections
 import json
@@ -26,7 +26,7 @@ QUERIES = {
 }
 DEVICE_QUERIES = {
     "errors": QUERIES["errors"],
-    # Tracks of tasks that overlap others are below that of their queue.
+    # Tracks of overlapping tasks are below that of their queue.
     "tasks": "select s.id, s.name, s.ts, s.dur, coalesce(t.name, p.name), k.name from slice s join track k on s.track_id = k.id "
              "left join thread_track h on h.id = k.id left join thread t using (utid) "
              "left join thread_track g on g.id = k.parent_id left join thread p on p.utid = g.utid "
@@ -40,7 +40,7 @@ DEVICE_QUERIES = {
 
 
 def ask(case, file, queries):
-    """The answers of Perfetto's trace processor about an export."""
+    """Returns the answers of Perfetto's trace processor about an export."""
     done = subprocess.run([consumer.NODE, SCRIPT, file], input=json.dumps(queries).encode(), capture_output=True, timeout=120,
                           env={**os.environ, "CONSUMERS": str(consumer.CONSUMERS), "CHROMIUM": consumer.browser(case)})
     if done.returncode != 0:
@@ -75,7 +75,7 @@ class OpenedByPerfetto(consumer.Exports):
             self.assertAlmostEqual(spent["REALTIME", thread], total, delta=1e-6)
 
     def test_functions_have_their_costs(self):
-        """What a counter grows by at the time of a sample is the sample's."""
+        """The increase of a counter at the time of a sample belongs to that sample."""
         at_time = collections.defaultdict(list)
         for thread, time, callsite in self.seen["samples"]:
             at_time[thread, time].append(callsite)
@@ -114,7 +114,7 @@ class OpenedByPerfetto(consumer.Exports):
 
 
 class DevicesInPerfetto(unittest.TestCase):
-    """Two threads that submit to two queues, of which one executes two tasks at a time."""
+    """Two threads that submit to two queues, one of which executes two tasks at a time."""
 
     THREADS, QUEUES, TASKS = 2, 2, 300
 
@@ -139,7 +139,7 @@ class DevicesInPerfetto(unittest.TestCase):
         return ask(cls, file, DEVICE_QUERIES)
 
     def label(self, profile):
-        """Of a thread or queue, as the export has it."""
+        """Returns the label of a thread or queue in the export."""
         one = self.profiles[profile]
         place = f"device{one['device']}.queue{one['queue']}" if "queue" in one else one["thread"]
         return f"{one['rank']}.{place} {one['name']}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""go tool pprof sees the numbers, threads and inlined calls of the report in a pprof export."""
+"""go tool pprof reads the report's numbers, threads and inlined calls from a pprof export."""
 
 import re
 
@@ -14,7 +14,8 @@ class OpenedByPprof(consumer.Exports):
         return consumer.run([PPROF, *options, self.export("pprof")]).decode()
 
     def top(self, metric, *options):
-        """{function: (flat, cumulative)} in seconds, by whole names: else pprof leaves out parameters in those of C++."""
+        """Returns {function: (flat, cumulative)} in seconds, by full names; otherwise pprof omits the parameters of C++
+        functions."""
         text = self.pprof("-top", f"-sample_index={metric}", "-unit=ns", "-nodecount=100000", "-nodefraction=0",
                           "-symbolize=demangle=none", *options)
         rows = [match for match in map(ROW.match, text.splitlines()) if match]
@@ -48,7 +49,7 @@ class OpenedByPprof(consumer.Exports):
         self.assertIn("duration", raw.lower())
         mix = [line for line in raw.splitlines() if re.search(r"\bmix\b.*exported\.cpp:1[0-9]:", line)]
         self.assertTrue(mix, raw[:3000])
-        # The function it was inlined into follows in the same location, without a number of its own.
+        # The function into which it was inlined follows in the same location, without a number of its own.
         after = raw.splitlines()[raw.splitlines().index(mix[0]) + 1]
         self.assertRegex(after, r"^\s+.*mix_for.*exported\.cpp:2[0-9]:")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Python's csv and json read from exports adds up to the numbers of the report."""
+"""The numbers that Python's csv and json read from exports add up to those of the report."""
 
 import collections
 import csv
@@ -54,7 +54,7 @@ class OpenedByPython(consumer.Exports):
         self.assertEqual(seen, self.measured_stretches())
 
     def test_each_sample_of_cpu_time_is_a_moment_of_the_trace(self):
-        """Under REALTIME expirations that merged while a thread waited are several samples of one moment."""
+        """Under REALTIME, expirations that were merged while a thread waited are several samples at one moment."""
         run = self.prof_run([consumer.driver.program("exported")], events=["CPUTIME@1000"], options=["--trace"])
         export = json.loads(consumer.run([consumer.driver.PROF, "export", run.directory, "--format=json"]))
         for thread in export["threads"]:

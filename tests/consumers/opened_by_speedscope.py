@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""speedscope's schema accepts a speedscope export, and its page shows the numbers of the report."""
+"""speedscope's schema accepts a speedscope export, and its page shows the report's numbers."""
 
 import collections
 import json
@@ -19,7 +19,7 @@ class OpenedBySpeedscope(consumer.Exports):
         return {profile["name"]: profile for profile in export["profiles"]}, frames
 
     def costs(self, profile, frames):
-        """{function: (inclusive, exclusive)} as speedscope adds them up."""
+        """Returns {function: (inclusive, exclusive)} as speedscope computes them."""
         inclusive, exclusive = collections.Counter(), collections.Counter()
         for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
             for function in {frames[frame] for frame in stack}:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Thicket reads cali exports of several runs as one ensemble, with the numbers of the reports."""
+"""Thicket reads cali exports of several runs as one ensemble, with the reports' numbers."""
 
 import collections
 import json
@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 SOURCE = pathlib.Path(os.environ["PROF_SOURCE"])
-PYTHON = SOURCE / "build/venv/bin/python"  # with Hatchet, which it stands on
+PYTHON = SOURCE / "build/venv/bin/python"  # with Hatchet, which Thicket requires
 THICKET = SOURCE / "build/consumers/thicket"
 if not os.environ.get("PROF_IN_VENV"):
     for folder, installer in ((PYTHON, "tools/setup"), (THICKET, "tools/consumers thicket")):
@@ -42,7 +42,7 @@ class OpenedByThicket(consumer.Exports):
             for metric, exclusive in (("CPUTIME", "time"), ("REALTIME", "REALTIME")):
                 seen = collections.Counter()
                 for _, row in of_run.iterrows():
-                    if row[exclusive] == row[exclusive]:  # others have call paths that this run has not
+                    if row[exclusive] == row[exclusive]:  # other runs have call paths that this one lacks
                         seen[row["node"].frame["name"]] += row[exclusive]
                 report = [json.loads(consumer.run([consumer.driver.PROF, "report", run, f"--view={view}",
                                                    f"--metric={metric}", "--format=json", "--threshold=0", *more]))["rows"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`prof run --aggregate=node`: the ranks of a node measure on its disk and leave one file, which is analyzed as the
-files in it are; what dies or does not fit costs itself alone."""
+"""`prof run --aggregate=node`: the ranks of a node measure on its disk and leave one file, which is analyzed like the
+files in it. A rank that dies, or does not fit, loses only its own data."""
 
 import glob
 import json
@@ -22,7 +22,7 @@ HOST = os.uname().nodename
 
 
 def members(container):
-    """{name: contents}, as docs/formats.md has it."""
+    """Returns {name: contents}, as docs/formats.md describes."""
     data = container.read_bytes()
     magic, major, _, order, at = struct.unpack_from("<8sHHII", data)
     assert (magic, major, order) == (b"profrank", 1, 0x01020304)
@@ -36,7 +36,7 @@ def members(container):
 
 
 def has_member(container, name):
-    """False also while the container is being written."""
+    """Returns False also while the container is being written."""
     try:
         return name in members(container)
     except (FileNotFoundError, struct.error, AssertionError):
@@ -52,7 +52,7 @@ class RanksOfNode(EndToEnd):
                             "OMPI_MCA_rmaps_base_oversubscribe": "1", "TMPDIR": str(self.local)}
 
     def left(self):
-        """The directories of ranks on the node's disk."""
+        """Returns the directories of ranks on the node's disk."""
         return sorted(self.local.glob("prof-*"))
 
     def mpirun(self, *words, command=("slow", "2"), directory="job"):
@@ -63,7 +63,7 @@ class RanksOfNode(EndToEnd):
         return Run(done, self.folder / directory)
 
     def rank(self, rank, *words, size=2, before=(), command=("sleep", "0.5"), environment=(), directory="job"):
-        """A rank as a launcher of PMI starts it."""
+        """Starts a rank as a launcher of PMI does."""
         names = {"PMI_RANK": str(rank), "PMI_SIZE": str(size), "MPI_LOCALRANKID": str(rank), "PMIX_NAMESPACE": "job"}
         return subprocess.Popen([*before, str(PROF), "run", "-q", "--no-analyze", "--aggregate=node", "-o", directory, *words,
                                  "--", *command], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -139,7 +139,7 @@ class Aggregate(RanksOfNode):
         self.assertNotIn("left no measurements", said)
 
     def test_what_stays_on_a_node_whose_ranks_are_killed_at_once_is_named(self):
-        """One has added what it measured before: the file of the node is not empty."""
+        """One rank has added its measurements before: the node's file is not empty."""
         ranks = [self.rank(rank, size=3, command=command) for rank, command in enumerate((("sleep", "60"), ("true",), ("sleep", "60")))]
         files = [self.await_file(f"prof-*/{HOST}-{rank}-*.prof")[0] for rank in (0, 2)]
         self.assertEqual(0, ranks[1].wait(timeout=30))
@@ -185,7 +185,7 @@ class Aggregate(RanksOfNode):
         self.assertNotIn(file.name, members(run.directory / f"{HOST}.ranks"))
         self.assert_within(run.summary()["run"]["wall_s"], 0.3, 1.5, "what was measured without it, 0.3 s")
         time.sleep(2)
-        # As the line says.
+        # As the printed line says.
         subprocess.run(f"cp {left}/*.* {run.directory}", shell=True, check=True)
         status, said = self.analyze(run.directory)
         self.assertEqual(0, status, said)
@@ -221,7 +221,7 @@ class Aggregate(RanksOfNode):
         data = container.read_bytes()
         (self.folder / "cut").mkdir()
         cut = self.folder / "cut" / container.name
-        cut.write_bytes(data[:data.rfind(b"profmemb") - 5000])  # within the last measurement
+        cut.write_bytes(data[:data.rfind(b"profmemb") - 5000])  # in the last measurement
         status, said = self.analyze(cut.parent)
         self.assertEqual(0, status, said)
         self.assertRegex(said, rf"{cut}: the last \d+ bytes are of no whole file")
@@ -266,7 +266,7 @@ class Aggregate(RanksOfNode):
 
 
 class AggregateOfMpi(RanksOfNode):
-    """What four ranks do at a time is judged: alone on the machine."""
+    """The report judges what four ranks do at the same time, so this test needs the whole machine."""
 
     def test_ranks_of_a_node_leave_one_file_which_is_analyzed_as_the_files_in_it(self):
         if lack_of_mpi():
@@ -282,7 +282,7 @@ class AggregateOfMpi(RanksOfNode):
         self.assertEqual([0, 1, 2, 3], [rank["rank"] for rank in report["ranks"]])
         self.assertEqual(2, report["findings"][0]["values"]["first_rank"])
 
-        # The same as files, read as the documentation says.
+        # The same as with files, read as the documentation describes.
         files = self.folder / "files"
         files.mkdir()
         shutil.copy(run.directory / "run.json", files)
@@ -296,7 +296,7 @@ class AggregateOfMpi(RanksOfNode):
             self.assertGreater((self.folder / "db0" / name).stat().st_size, 100)
             self.assertTrue((self.folder / "db0" / name).read_bytes() == (self.folder / "db1" / name).read_bytes(), name)
 
-        # By several processes, and where something was added the database is made anew.
+        # By several processes; if anything was added, a new database is made.
         together = [subprocess.Popen([PROF, "analyze", "-q", "--no-sources", run.directory, "-o", self.folder / "db2"],
                                      env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2"}) for rank in range(2)]
         self.assertEqual([0, 0], [process.wait(timeout=60) for process in together])
@@ -320,7 +320,7 @@ class AggregateOfMpi(RanksOfNode):
             self.skipTest(lack_of_mpi())
         run = self.mpirun("-q", "--no-analyze", command=("dies", "1"))
         self.assertNotEqual(0, run.status)
-        # mpirun kills the others soon; what one of them had no time to add stays on the node.
+        # mpirun soon kills the other ranks. Files that one of them had no time to add stay on the node.
         for left in self.left():
             subprocess.run(f"cp {left}/*.* {run.directory}", shell=True, stderr=subprocess.DEVNULL)
         status, said = self.analyze(run.directory)

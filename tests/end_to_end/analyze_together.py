@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`mpirun -n 4 prof analyze DIR`: processes share the work of an analysis, whose database is that of one process, byte
-for byte; one that dies or fails ends the others, and --resume goes on."""
+"""`mpirun -n 4 prof analyze DIR`: processes share the work of an analysis, whose database equals that of one process
+byte for byte. A process that dies or fails ends the others, and --resume continues."""
 
 import functools
 import os
@@ -15,7 +15,7 @@ from driver import BUILD, PROF, EndToEnd, main, sample
 
 MAKE_RANKS = BUILD / "tests/make_ranks"
 FILES = ("meta.db", "profile.db", "cct.db", "trace.db", "run.json", "instructions.sqlite", "metrics/default.yaml")
-# That processes have shares of, in their order; those of the first process alone, and of all but it.
+# The steps that processes share, in their order; those of the first process only, and of all others.
 STEPS = ("files", "outlines", "source", "contexts", "profile.db.sizes", "values", "cct.db.sizes", "cct", "trace.db",
          "metrics", "ranks", "left", "written")
 OF_FIRST = ("files", "metrics", "written")
@@ -40,7 +40,7 @@ class AnalyzeTogether(EndToEnd):
         cls.addClassCleanup(shutil.rmtree, cls.real, ignore_errors=True)
 
     def job(self, ranks, contexts=400, records=500):
-        """A directory with the measurements of that many ranks, two threads each."""
+        """Creates a directory with the measurements of that many ranks, two threads each."""
         directory = self.folder / "job"
         file = max(self.real.glob("*.prof"), key=lambda path: path.stat().st_size)
         subprocess.run([MAKE_RANKS, file, "-o", directory, "--ranks", str(ranks), "--threads", "2", "--contexts",
@@ -48,13 +48,13 @@ class AnalyzeTogether(EndToEnd):
         return directory
 
     def begin(self, size, *words, ranks=None):
-        """As many processes as a launcher of PMI would start, or some of them."""
+        """Starts as many processes as a launcher of PMI would, or some of them."""
         return [subprocess.Popen([PROF, "analyze", *map(str, words)], stderr=subprocess.PIPE,
                                  env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": str(size)})
                 for rank in (range(size) if ranks is None else ranks)]
 
     def end(self, processes):
-        """Status of each, and what they said."""
+        """Returns the status of each process, and what they printed."""
         said = [process.communicate(timeout=100)[1].decode() for process in processes]
         return [process.returncode for process in processes], said
 
@@ -80,7 +80,7 @@ class AnalyzeTogether(EndToEnd):
             database = self.folder / f"by{size}"
             status, said = self.end(self.begin(size, job, "-o", database))
             self.assertEqual([0] * size, status, said)
-            self.assertEqual([""] * (size - 1), said[1:])  # the first one alone speaks
+            self.assertEqual([""] * (size - 1), said[1:])  # only the first one prints
             self.assertEqual(str(database), said[0].splitlines()[-1])
             self.assert_same(database, expected)
 
@@ -89,7 +89,7 @@ class AnalyzeTogether(EndToEnd):
         halves = [self.folder / "a", self.folder / "b"]
         for number, file in enumerate(sorted(job.glob("*.prof"))):
             halves[number % 2].mkdir(exist_ok=True)
-            shutil.copy(file, halves[number % 2] / f"{9 - number}.prof")  # named by no rank
+            shutil.copy(file, halves[number % 2] / f"{9 - number}.prof")  # without rank numbers in the names
         expected, database = self.folder / "alone", self.folder / "database"
         self.alone(*halves, "-o", expected)
         status, said = self.end(self.begin(4, *reversed(halves), "-o", database))  # more processes than ranks
@@ -117,7 +117,7 @@ class AnalyzeTogether(EndToEnd):
         for number, file in enumerate(files):
             if number % 3 != 0:
                 continue
-            # Bits that are wrong, in files of their whole length: in the first all over it, in others in the middle.
+            # Wrong bits in files of full length: everywhere in the first, in the middle in others.
             content = bytearray(file.read_bytes())
             places = range(64, len(content), 97) if number == 0 else range(len(content) // 3, 2 * len(content) // 3, 31)
             for place in places:
@@ -144,7 +144,7 @@ class AnalyzeTogether(EndToEnd):
         self.assert_same(job / "database", self.folder / "alone")
 
     def interrupted(self, job, database, victim=1):
-        """Two processes of which one is killed as soon as the other has read its share."""
+        """Starts two processes, and kills one as soon as the other has read its share."""
         processes = self.begin(2, job, "-o", database)
         parts = database.parent / f".{database.name}.parts"
         deadline = time.monotonic() + 60
@@ -164,7 +164,7 @@ class AnalyzeTogether(EndToEnd):
         parts = self.interrupted(job, database)
         self.assert_untouched(database, expected)
 
-        # What was read is not read again: the part stays the file that it is.
+        # Data is not read again: the part is still the same file.
         part = (parts / "outlines.0").stat().st_ino
         processes = self.begin(2, "--resume", job, "-o", database)
         while processes[0].poll() is None:
@@ -189,9 +189,9 @@ class AnalyzeTogether(EndToEnd):
         self.assert_same(database, expected)
 
     def killed_as(self, deaths, job, database):
-        """Two processes, of which some are killed as they call the system for a file, before it does anything:
-        {rank: (system calls, file, at which of these calls)}. Descriptors of a file are found by its path; names in a
-        directory that is given by a descriptor, as files are renamed and removed, by the name alone."""
+        """Starts two processes, some of which are killed before a system call for a file takes effect:
+                {rank: (system calls, file, at which of these calls)}. Descriptors of a file are found by its path. Names in a
+                directory given by a descriptor, as for renaming and removing, are found by the name alone."""
         words = [PROF, "analyze", job, "-o", database]
         processes = []
         for rank in range(2):
@@ -202,7 +202,7 @@ class AnalyzeTogether(EndToEnd):
                                               env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2"}))
         status, said = self.end(processes)
         for rank, of_one in enumerate(status):
-            # Who has done its part may be gone when the other one dies.
+            # A process that has done its part may have ended when the other one dies.
             self.assertIn(of_one, (-signal.SIGKILL,) if rank in deaths else (0, 125), (deaths, said))
 
     def assert_resumes_behind(self, deaths, job, database, expected):
@@ -245,7 +245,7 @@ class AnalyzeTogether(EndToEnd):
         job = self.job(6, contexts=300, records=100)
         expected, database = self.folder / "alone", self.folder / "database"
         self.alone(job, "-o", expected)
-        # To where nothing was; and when all is done, as it removes the folder.
+        # Into a new place; and when all is done, while it removes the folder.
         for death in ((RENAME, "database"), (RENAME, ".database.parts")):
             with self.subTest(death=death):
                 self.assert_resumes_behind({0: death}, job, database, expected)
@@ -257,7 +257,7 @@ class AnalyzeTogether(EndToEnd):
         smaller.mkdir()
         shutil.copy(sorted(job.glob("*.prof"))[0], smaller)
         self.alone(smaller, "-o", older)
-        twice = ("run.json", "metrics/default.yaml", "findings.sqlite")  # these get their names by renaming as well
+        twice = ("run.json", "metrics/default.yaml", "findings.sqlite")  # these also get their names by renaming
         deaths = [("/^unlink", "meta.db")]
         deaths += [(RENAME, pathlib.Path(name).name, 2 if name in twice else 1)
                    for name in (*FILES, "findings.sqlite", "src")]
@@ -274,7 +274,7 @@ class AnalyzeTogether(EndToEnd):
         expected, database = self.folder / "alone", self.folder / "database"
         self.alone(job, "-o", expected)
         parts = self.folder / ".database.parts"
-        # All that the first one needs of the other is there.
+        # Everything that the first process needs from the other is there.
         self.killed_as({0: (RENAME, "written.0")}, job, database)
         processes = self.begin(2, "--resume", job, "-o", database)
         while not (parts / "joined.1").exists():

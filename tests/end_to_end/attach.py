@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""A process that runs already is measured, and lives on as if nothing had been.
+"""A running process is measured, and continues unchanged.
 
 attach.py [N]: attaches N times to a busy server (10 by default).
+
 """
 
 import os
@@ -15,7 +16,7 @@ import driver
 
 TURNS = int(sys.argv.pop()) if len(sys.argv) > 1 and sys.argv[-1].isdigit() else 10
 
-# Programs run until they are told, by a file in their folder, or for a minute.
+# Programs run until a file appears in their folder, or for a minute.
 SPIN = """
 import os, time
 def deep(n):
@@ -29,7 +30,7 @@ print('fine')
 PERL = ("$| = 1; print qq(ready\\n); $end = time + 60; while (time < $end) { last if ++$x % 10000 == 0 && -e 'over' }"
         "print qq(fine\\n)")
 
-# Programs in which the place where they are met matters most. Each prints "ready", later "fine".
+# Programs in which the interrupted place matters most. Each prints "ready", and later "fine".
 C_PROGRAMS = {
     "loop": "for (;;) { for (volatile int i = 0; i < 1000000; ++i); if (over()) break; }",
     "malloc": "while (!over()) for (int i = 0; i < 10000; ++i) { char* p = malloc(i % 3000 + 1); p[0] = 1; free(p); }",
@@ -99,7 +100,7 @@ class Attach(driver.EndToEnd):
         return driver.Run(done, directory)
 
     def background(self, pid, *options):
-        """prof attach that has begun to measure."""
+        """Starts prof attach, and waits until it measures."""
         attached = subprocess.Popen([str(driver.PROF), "attach", str(pid), "-o", str(self.folder / "measured"), *options],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(attached.communicate)
@@ -153,7 +154,7 @@ class Attach(driver.EndToEnd):
                 self.check_unharmed(process)
 
     def test_a_program_that_only_just_starts(self):
-        # The loader says what it does, and takes most of a second.
+        # The loader prints its steps, and takes most of a second.
         loud = dict(os.environ, LD_DEBUG="all", LD_BIND_NOW="1", LD_DEBUG_OUTPUT=str(self.folder / "loader"))
         for turn in range(4):
             process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(2); print('fine')"], env=loud,
@@ -166,7 +167,7 @@ class Attach(driver.EndToEnd):
             self.check_unharmed(process)
 
     def test_programs_that_only_wait_are_left_in_time(self):
-        # A stopped wait goes on as another system call, in which the thread has to be met once more.
+        # A stopped wait continues as another system call, which prof must recognize.
         waits = {"nanosleep": "struct timespec s = {4, 0}; if (nanosleep(&s, 0)) return 1;",
                  "clock_nanosleep": "struct timespec s = {4, 0}; if (clock_nanosleep(CLOCK_REALTIME, 0, &s, 0)) return 1;",
                  "poll": "if (poll(0, 0, 4000) != 0) return 1;"}
@@ -234,8 +235,8 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_threads_that_wait_are_let_go_where_they_wait(self):
-        # Python calls again what was interrupted. The child waits under timers as well, by itself. On a busy machine four
-        # attachments take more than ten seconds.
+        # Python repeats interrupted calls. The child waits under timers as well. On a busy machine four attachments
+        # take more than ten seconds.
         program = ("import os, select, threading, time\nend = time.monotonic() + 24\nleft, right = os.pipe()\n"
                    "def sleep(): time.sleep(end - time.monotonic())\n"
                    "def read(): assert os.read(left, 9) == b'over'\n"
@@ -254,12 +255,12 @@ class Attach(driver.EndToEnd):
                               directory=f"turn{turn}",
                               wrap=lambda command: ["env", f"PROF_TRIGGER={trigger}", *command])
             self.assertEqual(run.status, 0, (run.stderr, process.poll()))
-            if event.startswith("REALTIME"):  # five threads, and those of the child
+            if event.startswith("REALTIME"):  # five threads, and the child's
                 self.assertGreater(run.total("REALTIME"), 1)
         self.check_unharmed(process)
 
     def test_late_samples_of_an_attachment_end_nothing_in_the_next_one(self):
-        # The kernel sends them when it comes to it. Here the program does, to itself, as soon as the number is caught.
+        # The kernel sends them at its own time. Here the program sends them to itself as soon as the number is caught.
         program = ("import ctypes, os, signal, struct, threading, time\nnumber = signal.SIGRTMAX - 1\nlibc = ctypes.CDLL(None)\n"
                    "info = ctypes.create_string_buffer(struct.pack('iiiiqi', number, 0, 1, 0, 0, 77), 128)\n"
                    "def is_caught():\n    caught = [line for line in open('/proc/self/status') if line.startswith('SigCgt')][0]\n"
@@ -320,7 +321,7 @@ class Attach(driver.EndToEnd):
     def test_root_measures_a_process_of_an_ordinary_user(self):
         process, said = self.start(driver.as_nobody(["/usr/bin/perl", "-e", PERL]))
         self.assertEqual(said, "ready")
-        # The runtime has to lie where that user may read it.
+        # That user must be able to read the runtime.
         run = self.attach(process.pid, "--duration", "1", wrap=lambda command: [
             driver.as_nobody([command[0]])[-1], *command[1:]])
         self.assertEqual(run.status, 0, run.stderr)
@@ -328,7 +329,7 @@ class Attach(driver.EndToEnd):
         self.check_unharmed(process)
 
     def test_a_busy_program_with_an_allocator_in_its_executable_is_met(self):
-        """It is measured for as long as it was asked for, rather than once it happens to leave its own code."""
+        """It is measured for the requested time, instead of when it happens to leave its own code."""
         process, said = self.start([driver.program("busy_allocator")])
         self.assertEqual(said, "ready")
         run = self.attach(process.pid, "--duration", "0.3")
@@ -338,7 +339,7 @@ class Attach(driver.EndToEnd):
         self.assertGreater(run.inclusive("(anonymous namespace)::busy", "CPUTIME"), 0, run.stderr)
 
     def test_prof_killed_at_any_call_of_ptrace_leaves_the_process_unharmed(self):
-        """At each of its calls in turn, of which a run of tests takes every seventh."""
+        """At each of its calls in turn, of which a normal test run tries every seventh."""
         for way in ["busy", "waits"]:
             for turn in range(1, 200, int(os.environ.get("PROF_KILL_STRIDE", "7"))):
                 process, said = self.start([driver.program("checks_itself"), way])
@@ -346,12 +347,12 @@ class Attach(driver.EndToEnd):
                 environment = {**os.environ, "LD_PRELOAD": driver.program("dies_at_ptrace.so"), "DIES_AT": str(turn)}
                 prof = self.plain_run([str(driver.PROF), "attach", str(process.pid), "-e", "CPUTIME@20000", "--duration", "0.02", "--no-analyze", "-o",
                                        str(self.folder / f"{way}{turn}")], env=environment)
-                time.sleep(0.02)  # the process goes on for some turns
+                time.sleep(0.02)  # the process continues for some turns
                 process.send_signal(signal.SIGUSR1)
                 self.assertEqual((process.communicate(timeout=30)[0], process.returncode), ("unharmed\n", 42),
                                  f"{way}: prof was killed after {turn} calls; {prof.stderr}")
                 if prof.returncode != -signal.SIGKILL:
-                    break  # it makes no more calls
+                    break  # it makes no further calls
             self.assertGreater(turn, 20, prof.stderr)
 
     def refused(self, pid, words, wrap=lambda command: command):

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""CPUTIME is time on a processor, REALTIME is time that passed; both can be measured at once."""
+"""CPUTIME is time on a processor, REALTIME is elapsed time; both can be measured at once."""
 
 import driver
 
-SECONDS = 1.5  # of work, and as much again of sleep
+SECONDS = 1.5  # of work, and as much sleep
 
 
 class Clocks(driver.EndToEnd):
     def check_real(self, run):
-        # The program says how long each took: on a busy machine spinning takes longer than the CPU time it gets.
+        # The program prints the duration of each part: on a busy machine spinning takes longer than the CPU time it
+        # gets.
         for function in ("spin", "nap"):
             passed = run.stated(f"{function}_wall")
             self.assert_within(run.inclusive(function, "REALTIME"), 0.93 * passed, 1.07 * passed,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whatever prof itself cannot do is status 125 and one line that begins with "prof: " and names the remedy."""
+"""Each failure of prof itself has status 125 and one line that begins with "prof: " and names the remedy."""
 
 import datetime
 import os

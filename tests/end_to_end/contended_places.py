@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Threads that count side by side are found wherever they do: in files, large pages, on others' stacks, by generated code, in
-a crowd of threads, in programs without symbols, and told where the system refuses what is needed for it."""
+"""Threads that count in adjacent words are found wherever they do: in files, large pages, on other threads' stacks, in
+generated code, in a crowd of threads, in programs without symbols. If the system refuses what the search needs, that is
+reported."""
 
 import os
 import pathlib
@@ -22,8 +23,8 @@ class ContendedPlaces(driver.EndToEnd):
         return run
 
     def found(self, place, program=PLACES):
-        """The one finding, which has both threads with a word each."""
-        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        """Returns the only finding, which has both threads with a word each."""
+        # On a busy machine threads may rarely run at the same time.
         for _ in range(3):
             run = self.run_place(place, program=program)
             if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):

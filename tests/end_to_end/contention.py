@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Contended data are found, to the byte, with the code of both sides and what to change; what only looks like it is not."""
+"""Contended data is found, to the byte, with the code of both sides and the recommended change. Data that only looks
+contended is not."""
 
 import os
 import pathlib
@@ -12,12 +13,12 @@ import driver
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 SAMPLES = SOURCE / "samples/contention"
 
-# Millions of steps: enough for two threads to run at the same time for a while on a busy machine as well.
+# Millions of steps: enough for two threads to run at the same time for a while even on a busy machine.
 ON_A_BUSY_MACHINE = {"counters": "90", "fields": "60", "lock_array": "50", "neighbours": "4000", "stop_flag": "300", "total": "90"}
 
 
 class Contention(driver.EndToEnd):
-    known = {}  # runs that several tests look at
+    known = {}  # runs that several tests use
 
     @classmethod
     def setUpClass(cls):
@@ -46,7 +47,7 @@ class Contention(driver.EndToEnd):
         return report["data"][0], report["findings"][0]
 
     def places(self, data):
-        """What each thread does where."""
+        """Returns what each thread does, and where."""
         found = {}
         for side in data["sides"]:
             found.setdefault((side["thread"], side["place"]), set()).update(side["access"].replace(" and ", " ").split())
@@ -76,7 +77,7 @@ class Contention(driver.EndToEnd):
         self.assertGreater(data["weight_s"], 0.3 * run.summary()["run"]["cpu_s"])
         self.assertEqual(data["pictures"][0]["rows"][0]["bytes"][:16], "bbbbbbbb........")
         self.assertEqual(data["pictures"][0]["rows"][1]["bytes"][:16], "........bbbbbbbb")
-        # The summary tells it, and a database keeps it.
+        # The summary contains it, and a database stores it.
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
         text = self.prof("report", run.directory, "--view=contention").stdout.decode()
         self.assertIn("counters[0].hits", text)
@@ -85,7 +86,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual(len(rows), 1 + len(data["sides"]))
 
     def line_of(self, sample, text):
-        """The last line of the sample's source that has the text."""
+        """Returns the last line of the sample's source that contains the text."""
         lines = (SAMPLES / f"{sample}.cpp").read_text().splitlines()
         return max(number for number, line in enumerate(lines, 1) if text in line)
 
@@ -96,7 +97,7 @@ class Contention(driver.EndToEnd):
         return [(one["what"], one["name"], one["type"], one["bytes_before"], one["bytes_after"]) for one in data["changes"]]
 
     def own_lines(self, data):
-        """Of the sample's own functions, by thread, the lines that the sides are in."""
+        """Returns the lines of both sides in the sample's own functions, by thread."""
         found = {}
         for side in data["sides"]:
             own = next(frame for frame in side["frames"] if frame.get("file", "").endswith(".cpp"))
@@ -135,7 +136,8 @@ class Contention(driver.EndToEnd):
         self.assertEqual((data["bytes"], data["bytes_after"]), (8, 512))
 
     def test_the_documentation_shows_what_is_reported(self):
-        """But for numbers that differ from run to run: processes, shares of the time, and whether a saving could be told."""
+        """Except for numbers that differ between runs: processes, shares of the time, and whether a saving could be
+        estimated."""
         def lasting(text):
             text = re.sub(r"; [0-9.]+ % of the CPU time was found there(, and [0-9.]+ % would be saved if they did not contend)?", "",
                           " ".join(text.split()))
@@ -153,7 +155,7 @@ class Contention(driver.EndToEnd):
                     self.assertIn(shown_change, told)
                     pictures = [line.split()[-1] for line in shown[0].splitlines() if re.search("[rwb.]{64}", line)]
                     self.assertEqual(pictures, [line.split()[-1] for line in text.splitlines() if re.search("[rwb.]{64}", line)])
-                    # Which of its places a thread used most differs, too: the object and its line do not.
+                    # The place that a thread used most differs, too; the object and its line do not.
                     self.assertIn(lasting(shown[0].partition(": thread")[0]), told)
 
     def test_a_reader_beside_a_writer(self):
@@ -176,7 +178,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual({side["place"] for side in data["sides"]}, {""})
 
     def allocating_function(self, allocation):
-        """The innermost one of the program's own."""
+        """Returns the innermost allocating function of the program."""
         return next(frame["function"].split("(")[0] for frame in allocation["frames"] if frame.get("file", "").endswith(".cpp"))
 
     def test_objects_from_neighbouring_allocations(self):
@@ -188,7 +190,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual(self.allocating_function(data["allocations"][0]), "make_counter")
         self.assertTrue({"make_neighbours", "main"} <= {frame["function"].split("(")[0]
                                                         for frame in data["allocations"][0]["frames"]})
-        # Of no object is at most what the allocator looks at beside them, as threads end.
+        # No object has more than what the allocator accesses next to it as threads end.
         for side in data["sides"]:
             if not side["object"]:
                 self.assertRegex(side["frames"][0]["module"], r"/libc\.so")
@@ -196,7 +198,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual({(side["thread"], side["object"], side["offset"], side["bytes"]) for side in data["sides"] if side["object"]},
                          {(0, 1, 0, 8), (1, 2, 0, 8)})
         self.assertEqual(self.functions(data), {"count_first", "count_second"})
-        # Both are in one picture, two granules of malloc's apart.
+        # Both are in one picture, two of malloc's granules apart.
         self.assertEqual(len(data["pictures"]), 1)
         first, second = (row["bytes"] for row in data["pictures"][0]["rows"])
         self.assertEqual(second.index("bbbbbbbb") - first.index("bbbbbbbb"), 32)
@@ -218,7 +220,7 @@ class Contention(driver.EndToEnd):
         self.assertIn("an allocation of 128 B from Store::Store (statistics.cpp:", finding["sentence"])
 
     def test_what_a_change_saves_is_estimated(self):
-        """On a busy machine two threads rarely run at the same time, and contend as rarely: then nothing is promised."""
+        """On a busy machine two threads rarely run at the same time, and rarely contend: then nothing is predicted."""
         run, report = self.measured("counters")
         data, finding = self.only(report)
         if not data["followed"]:
@@ -246,7 +248,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual(self.only(report)[0]["name"], "counters")
 
     def test_where_somebody_else_has_the_breakpoints_the_report_says_so(self):
-        self.measured("counters", "10")  # skips where there are none
+        self.measured("counters", "10")  # skips if there are none
         with subprocess.Popen([driver.program("breakpoint_holder")], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
             self.assertEqual(holder.stdout.readline(), b"holding\n")
             run, report = self.measured("counters", anew=True)

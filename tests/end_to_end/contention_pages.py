@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What is counted page by page (-e contention:pages) is what samples and breakpoints find (-e contention): the same data, the same
-verdicts, in the same order; and nothing where threads do not write to the same lines."""
+"""-e contention:pages, which counts page by page, finds what -e contention finds by samples and breakpoints: the same
+data and verdicts, in the same order, and nothing if threads do not write to the same lines."""
 
 import os
 import pathlib
@@ -12,7 +12,8 @@ import repair_runs
 
 SOURCE = pathlib.Path(os.environ.get("PROF_SOURCE", "."))
 WRITTEN = driver.program("written_lines")
-# Samples whose threads share by plain stores: where the data are allocated, or the variable's name; the arguments for both ways.
+# Samples whose threads share by plain stores: where the data is allocated, or the variable's name; the arguments for
+# both ways.
 SAMPLES = {"statistics": ("Store::Store", ["900"]), "neighbours": ("make_counter", ["7000"]),
            "references_locked": ("counters", ["300"])}
 COUNTED = "exact, by pages"
@@ -20,26 +21,26 @@ COUNTED = "exact, by pages"
 
 class ContentionPages(repair_runs.RepairRuns):
     def named(self, data):
-        """The variable, or the innermost function of the program that allocates it."""
+        """Returns the variable, or the innermost function of the program that allocates it."""
         if data["kind"] != "allocation":
             return data["name"]
         return next(frame["function"].split("(")[0] for frame in data["allocations"][0]["frames"] if frame.get("file", "").endswith(".cpp"))
 
     def found(self, run):
-        """What was found, the dearest first: name and verdict."""
+        """Returns the findings, the most expensive first: name and verdict."""
         return [(self.named(data), data["sharing"]) for data in run.report("contention")["data"]]
 
     def both_ways(self, command, expected):
-        """A run of either way that found all of it; on a busy machine threads may hardly ever run at the same time."""
+        """Runs both ways until each has found everything; on a busy machine threads may rarely run at the same time."""
         output = self.output_of(command)
         is_found = lambda run: {name for name, _ in self.found(run)} >= expected
         return [self.run_until(is_found, command, output, events=[event]) for event in ("contention", "contention:pages")]
 
     def lines(self, data):
-        """Of each line, by its place from the object's begin, the bytes that each thread writes."""
+        """Returns for each line, by its offset in the object, the bytes that each thread writes."""
         lines = {}
         for side in data["sides"]:
-            # The allocator puts two objects of 8 bytes where one is known: the other has an address.
+            # The allocator places two objects of 8 bytes where one is known: the other one has an address.
             if side["access"] == "reads" or side["offset"] >= data["bytes"]:
                 continue
             bytes_of_thread = lines.setdefault((side["object"], side["offset"] - side["line_offset"]), {}).setdefault(side["thread"], set())
@@ -47,7 +48,7 @@ class ContentionPages(repair_runs.RepairRuns):
         return lines
 
     def written(self, data):
-        """Of each thread, the bytes of the objects that it writes."""
+        """Returns for each thread the bytes of the objects that it writes."""
         written = {}
         for threads in self.lines(data).values():
             for thread, of_line in threads.items():
@@ -66,7 +67,8 @@ class ContentionPages(repair_runs.RepairRuns):
                 self.assertGreater(data["interleaved"], 100)
                 self.assertGreater(data["interleaved_per_s"], 0)
                 self.assertEqual({side["access"] for side in data["sides"]}, {"writes"})
-                # Which bytes each thread changes: some of those that it was seen to write. Samples may find a thread reading only.
+                # The bytes that each thread changes are some of those that it was seen to write. Samples may find a
+                # thread only reading.
                 changed = self.written(data)
 
                 def is_the_same(run):
@@ -102,7 +104,7 @@ class ContentionPages(repair_runs.RepairRuns):
             with self.subTest(command):
                 run = self.prof_run(command, events=["contention:pages"])
                 self.assertEqual(run.status, 0, run.stderr)
-                if command[0] != driver.sample("reuse"):  # which tells where its memory lay
+                if command[0] != driver.sample("reuse"):  # which prints the address of its memory
                     self.assertEqual(run.stdout, self.output_of(command))
                 self.assertEqual(self.found(run), [])
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that use CUDA run under prof as without it, and prof follows what they do on the device. There is no GPU: the
-libraries are those of tests/cuda, which know their own schedule."""
+"""Programs that use CUDA run under prof as without it, and prof traces the device. There is no GPU: the libraries are
+those of tests/cuda, which have a schedule of their own."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ WAIT_PARTS = ("CPU_IDLE_CAUSE", "LAUNCH_LATENCY", "GPU_GAP", "WAKE_LATENCY")
 
 
 class CudaPrograms(EndToEnd):
-    """What both ways of finding out when tasks ran have in common."""
+    """Shared by both ways of timing tasks."""
 
     way = {}  # of the environment
 
@@ -55,8 +55,8 @@ class CudaPrograms(EndToEnd):
         return run.total("GPU_IDLE_CAUSE")
 
     def assert_schedule(self, run):
-        """Idle as the device's own schedule says, within 2 %, and what the process did before and after: on a busy machine it
-        may get no processor there."""
+        """Compares idleness with the device's own schedule, within 2 %, and what the process did before and after: on a
+        busy machine it may get no processor then."""
         device, = run.report("devices")["devices"]
         idle = float(self.stated("device_idle"))
         beyond = max(0, device["window_s"] - float(self.stated("device_window")))
@@ -69,7 +69,7 @@ class CudaPrograms(EndToEnd):
         self.assertEqual("", self.degradations(run))
 
     def path_of(self, run, kernel):
-        """From the kernel outwards."""
+        """Returns the path, from the kernel outwards."""
         rows = {row["id"]: row for row in run.report("top-down")["rows"]}
         row = next(row for row in rows.values() if row["function"] == kernel)
         path = []
@@ -80,7 +80,7 @@ class CudaPrograms(EndToEnd):
 
 
 class Attributions:
-    """Which contexts are to blame: tests of CudaPrograms."""
+    """Which contexts are blamed: tests of CudaPrograms."""
 
     def test_what_the_device_did_is_measured_where_it_was_launched(self):
         run = self.follow("overlap")
@@ -102,7 +102,7 @@ class Attributions:
     def test_calls_that_wait_without_saying_so(self):
         run = self.follow("allocation")
         self.assert_time(run, "CalcForces", 0.12)
-        # cuMemFree waits for the kernel, and is not waiting while it frees: 0.6 ms in which the device is idle.
+        # cuMemFree waits for the kernel, and does not wait while it frees: the device is idle for 0.6 ms.
         self.assertAlmostEqual(0.12, run.inclusive("cuMemFree_v2", "CPU_IDLE"), delta=0.006)
         self.assertGreater(run.inclusive("cuMemFree_v2", "GPU_IDLE_CAUSE"), 40 * 0.6e-3)
         self.assertGreater(run.inclusive("cuMemAlloc_v2", "GPU_IDLE_CAUSE"), 40 * 0.4e-3)
@@ -149,7 +149,7 @@ class Attributions:
         # Ten copies of 2 ms of each kind.
         self.assert_copies(run, 20 * 2.005e-3)
         self.assert_within(run.total("CPU_IDLE_CAUSE"), 0.019, run.total("CPU_IDLE"), "blame for waits")
-        # The rest is that a busy machine wakes the thread late.
+        # The difference: a busy machine wakes the thread late.
         self.assertGreater(run.total("CPU_IDLE_CAUSE") + run.total("WAKE_LATENCY"), 0.9 * run.total("CPU_IDLE"))
         self.assert_waits_are_whole(run)
 

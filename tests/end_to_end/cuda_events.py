@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where CUPTI cannot be had, tasks of CUDA programs are timed by events in their streams, with the same causes and the same
-call paths. The libraries are those of tests/cuda, which know their own schedule."""
+"""If CUPTI is not available, tasks of CUDA programs are timed by events in their streams, with the same causes and call
+paths. The libraries are those of tests/cuda, which have a schedule of their own."""
 
 import pathlib
 import sys
@@ -13,13 +13,13 @@ LOADED = program("cuda_loaded_calls")
 
 
 class CudaByEvents(Attributions, CudaPrograms):
-    """As with CUPTI, which another tool has."""
+    """The same as with CUPTI, which another tool uses."""
 
     way = {"FAKE_CUPTI": "taken"}
 
     def longest(self, seconds):
-        """The time between the events around tasks, which is longer than they are: the device knows by how much, where the
-        program lives to have it stated."""
+        """Returns the time between the events around tasks, which is longer than the tasks. The fake device states the
+        difference if the program survives until then."""
         beside = float(self.stated("beside_tasks")) if self.schedule.exists() else 0.0115
         return 1.001 * seconds + beside + 0.0005
 

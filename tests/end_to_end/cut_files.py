@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A program whose measurement files are truncated or removed while it runs does what it does without prof, and
-prof ends as it does."""
+"""A program whose measurement files are truncated or removed while it runs behaves as without prof, and prof ends with
+its status."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import driver
 
 class CutFiles(driver.EndToEnd):
     def wait_until_mapped(self, pid):
-        """prof looks at the state of the processes that it measures, from a tenth of a second on."""
+        """prof examines the state of the measured processes after a tenth of a second."""
         deadline = time.monotonic() + 30
         while ".prof" not in pathlib.Path(f"/proc/{pid}/maps").read_text():
             self.assertLess(time.monotonic(), deadline, "prof does not follow the process")

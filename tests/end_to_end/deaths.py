@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""However a process ends, the samples it took are there and its status is what the shell would see."""
+"""However a process ends, its samples are there, and its status is what the shell would report."""
 
 import os
 import signal

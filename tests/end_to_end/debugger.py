@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A debugger that attaches gets no samples thrown at it, and sampling goes on when it leaves."""
+"""A debugger that attaches is not disturbed by samples, and sampling continues when it detaches."""
 
 import os
 import pathlib
@@ -13,12 +13,12 @@ import unittest
 import driver
 
 THREADS = 2
-ROUNDS = 200_000  # about four seconds of CPU time a thread
+ROUNDS = 200_000  # about four seconds of CPU time per thread
 CONTINUES = 2 * THREADS + 1
 
 
 def threads_at_work(pid):
-    """How many threads of the process have used a tenth of a second of CPU time."""
+    """Returns how many threads of the process have used a tenth of a second of CPU time."""
     tenth = os.sysconf("SC_CLK_TCK") // 10
     used = [int(stat.read_text().rpartition(")")[2].split()[11]) for stat in
             pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
@@ -27,7 +27,7 @@ def threads_at_work(pid):
 
 class Debugger(driver.EndToEnd):
     def start(self):
-        """deep_calls under prof, and its process number once it is measured."""
+        """Starts deep_calls under prof, and returns its process number once it is measured."""
         directory = self.folder / "m"
         process = subprocess.Popen(
             [driver.PROF, "run", "--no-analyze", "-e", "CPUTIME@1000", "-o", directory, "--",
@@ -55,7 +55,7 @@ class Debugger(driver.EndToEnd):
         said = self.gdb(pid, *["continue"] * CONTINUES)
         output, errors = process.communicate(timeout=60)
         self.assertIn("exited normally", said)
-        # A sample that was on its way as the debugger attached stops it once, and `continue` goes on.
+        # A sample that was pending as the debugger attached stops it once, and `continue` continues.
         stops = len(re.findall("received signal SIGTRAP", said))
         self.assertLessEqual(stops, THREADS, said)
         self.assertEqual(output, expected)

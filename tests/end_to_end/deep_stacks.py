@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Samples of deep stacks cost the program a bounded share of its time: those that would cost more are skipped
-and counted, and no time is missing."""
+"""Samples of deep stacks cost the program a bounded share of its time. Those that would cost more are skipped and
+counted, and no time is missing."""
 
 import driver
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program may put its descriptors at any number, also where ours happen to be."""
+"""A program may use any descriptor number, including those of our descriptors."""
 
 import os
 import resource

@@ -1,5 +1,5 @@
-"""Runs the `prof` command for the end-to-end tests and reads its reports. Nothing here knows more of prof than
-its command line and the JSON of docs/json.md."""
+"""Runs the `prof` command for the end-to-end tests and reads its reports. It depends only on prof's command line and
+the JSON of docs/json.md."""
 
 import atexit
 import functools
@@ -20,7 +20,7 @@ NOBODY = 65534
 
 
 def listed(items, part):
-    """The list in full under `tools/test --long`, else one of `part` of its items."""
+    """Returns the whole list under `tools/test --long`, else one of `part` of its items."""
     return list(items)[::1 if "PROF_LONG" in os.environ else part]
 
 
@@ -33,7 +33,7 @@ def sample(name):
 
 
 def lack_of_mpi():
-    """Why programs of MPI cannot be run here; empty where they can."""
+    """Returns the reason why MPI programs cannot run here; empty if they can."""
     if not shutil.which("mpirun"):
         return "there is no mpirun (Debian: openmpi-bin)"
     if not (PROGRAMS / "mpi_ranks").exists():
@@ -46,7 +46,8 @@ BECOME_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-g
 
 @functools.cache
 def build_for_nobody():
-    """The build, or a copy of what tests run of it where an ordinary user may not go there (a clone in /root)."""
+    """Returns the build, or a copy of what tests run from it if an ordinary user may not enter its folder (a clone in
+    /root)."""
     if subprocess.run([*BECOME_NOBODY, "test", "-x", str(PROF)]).returncode == 0:
         return BUILD
     copy = pathlib.Path(tempfile.mkdtemp(prefix="prof-build-"))
@@ -58,14 +59,14 @@ def build_for_nobody():
 
 
 def as_nobody(command):
-    """The command as an ordinary user runs it."""
+    """Returns the command as an ordinary user runs it."""
     inside = f"{BUILD}/"
     return BECOME_NOBODY + [str(build_for_nobody() / word[len(inside):]) if word.startswith(inside) else word
                             for word in command]
 
 
 class Run:
-    """What came of one `prof run`: status as the shell sees it, output, and the measurement directory."""
+    """The result of one `prof run`: status as the shell reports it, output, and the measurement directory."""
 
     def __init__(self, done, directory):
         self.status = done.returncode if done.returncode >= 0 else 128 - done.returncode
@@ -86,12 +87,12 @@ class Run:
         return self.report("summary")
 
     def all_stated(self, name):
-        """The numbers that the program's processes printed on standard error after `name`."""
+        """Returns the numbers that the program's processes printed on standard error after `name`."""
         lines = [line.split() for line in self.stderr.decode(errors="replace").splitlines()]
         return [float(words[1]) for words in lines if len(words) == 2 and words[0] == name]
 
     def stated(self, name):
-        """The first of them."""
+        """Returns the first of them."""
         for number in self.all_stated(name):
             return number
         raise AssertionError(f"the program did not state {name}:\n{self.stderr.decode(errors='replace')}")
@@ -100,24 +101,24 @@ class Run:
         return self.summary()["sampling"]["samples"]
 
     def total(self, metric):
-        """The run's total of a metric: the sum over the rows at the top."""
+        """Returns the run's total of a metric: the sum over the top-level rows."""
         rows = self.report("top-down")["rows"]
         return sum(row["values"].get(metric, {}).get("inclusive", 0) for row in rows if row["depth"] == 0)
 
     def inclusive(self, function, metric):
-        """What was measured in a function and all it called: the flat row whose name begins so."""
+        """Returns the cost of a function and its callees: the flat row whose name begins like this."""
         rows = self.report("flat")["rows"]
         return sum(row["values"].get(metric, {}).get("inclusive", 0)
                    for row in rows if names(row["function"], function))
 
 
 def names(shown, function):
-    """True when `shown` is that function, with or without its parameters."""
+    """True if `shown` is that function, with or without its parameters."""
     return shown == function or shown.startswith(function + "(")
 
 
 class EndToEnd(unittest.TestCase):
-    """A test case with a folder of its own, which an ordinary user may write to as well."""
+    """A test case with a separate folder, to which an ordinary user may write as well."""
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="prof-test-"))
@@ -127,7 +128,7 @@ class EndToEnd(unittest.TestCase):
 
     def prof_run(self, command, *, events=(), options=(), directory=None, wrap=lambda c: c, timeout=100,
                  cwd=None, env=None, stdin=subprocess.DEVNULL, prof=PROF):
-        """prof run -e EVENT... -o DIR -- command, under `wrap` (another user, another limit)."""
+        """Runs prof run -e EVENT... -o DIR -- command under `wrap` (another user, another limit)."""
         self.runs += 1
         directory = directory or self.folder / f"run{self.runs}"
         whole = [str(prof), "run"]
@@ -143,8 +144,9 @@ class EndToEnd(unittest.TestCase):
                               stderr=subprocess.PIPE, cwd=options.pop("cwd", self.folder), **options)
 
     def output_of(self, command):
-        """What a program prints whose threads contend, and that prints the same each time: by its fixed version where it
-        has one, else on one processor, where its threads cannot contend. Both are over sooner."""
+        """Returns the output of a program whose threads contend, and which prints the same each time. It comes from the
+        fixed version if there is one, else from a run on one processor, on which threads cannot contend. Both are
+        faster."""
         program, *arguments = map(str, command)
         if os.access(f"{program}_fixed", os.X_OK):
             run = self.plain_run([f"{program}_fixed", *arguments])
@@ -154,7 +156,7 @@ class EndToEnd(unittest.TestCase):
         return run.stdout
 
     def report_of_killed(self, command, view, env=None):
-        """Kills a program that prints "launched" once a device has its kernel: what the report then says."""
+        """Kills a program that prints "launched" once a device has its kernel, and returns the report."""
         directory = self.folder / "killed"
         prof = subprocess.Popen([str(PROF), "run", "-q", "--no-analyze", "-o", str(directory), "--", *command],
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`prof run` ends with the program's status, or with the statuses shells and env(1) use when there is none."""
+"""`prof run` ends with the program's status, or with the status that shells and env(1) use if there is none."""
 
 import os
 
@@ -75,7 +75,7 @@ class ExitStatus(driver.EndToEnd):
         self.assertFalse(mark.exists())
 
     def check_refused(self, reason, **options):
-        """In one line, before the program runs and before anything is created."""
+        """Expects one line, before the program runs and before anything is created."""
         mark = self.folder / "mark"
         run = self.check(["touch", str(mark)], PROF_FAILED, **options)
         lines = run.stderr.decode().splitlines()

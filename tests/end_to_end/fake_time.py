@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program that has a clock_gettime of its own is measured by the kernel's clock, and its own is left alone."""
+"""A program with its own clock_gettime is measured with the kernel's clock, and its own is not called."""
 
 import driver
 

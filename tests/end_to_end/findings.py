@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the summary finds is in findings.sqlite, with its evidence, after each analysis and import."""
+"""The findings of the summary are in findings.sqlite, with their evidence, after each analysis and import."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ COLUMNS = ("kind", "severity", "metric", "value", "unit", "share_of_run", "sente
 
 
 def stored(database):
-    """[(columns, evidence)] in the order of the file."""
+    """Returns [(columns, evidence)] in file order."""
     with contextlib.closing(sqlite3.connect(f"file:{database}/findings.sqlite?mode=ro", uri=True)) as file:
         assert file.execute("pragma user_version").fetchone() == (1,)
         rows = file.execute(f"select {', '.join(COLUMNS)}, evidence from finding order by id").fetchall()

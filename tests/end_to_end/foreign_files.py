@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files that prof did not write stay as they are, wherever a user points prof to."""
+"""Files that prof did not write stay unchanged, whatever paths a user passes to prof."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ def contents(folder):
 
 class ForeignFiles(driver.EndToEnd):
     def project(self):
-        """A folder of a user's own, with names that a database or a run has as well."""
+        """Creates a user's folder with names that a database or a run uses as well."""
         folder = self.folder / "project"
         for name in ("src/main.c", "run.json", "metrics/default.yaml"):
             file = folder / name
@@ -76,7 +76,7 @@ class ForeignFiles(driver.EndToEnd):
             kept = path.read_bytes() if path.exists() else None
             path.unlink(missing_ok=True)
             os.mkfifo(path)
-            with self.subTest(name=name):  # prof() fails after a time
+            with self.subTest(name=name):  # prof() fails after some time
                 self.prof("report", measured / "database" if path.parent != measured else measured)
             path.unlink(missing_ok=True)
             if kept is not None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Forked children are measured by themselves, with nothing of their parent's left to them; those that the C
-library does not tell of are left alone."""
+"""Forked children are measured separately, without any of their parent's data. Children of which the C library does not
+notify the runtime are not measured."""
 
 import json
 import os
@@ -61,8 +61,8 @@ class Forks(driver.EndToEnd):
         self.assertLess(len(list(run.directory.glob("*.prof"))), 20)
 
     def test_children_that_end_within_a_period_are_sampled_by_what_they_use(self):
-        # Half a period each. A fixed first period would leave all of them out, or take all. Of 800, fewer than 250 or
-        # more than 650 are sampled with a probability below 1e-20.
+        # Half a period each. A fixed first period would omit all of them, or take all. The probability that fewer than
+        # 250 or more than 650 of 800 are sampled is below 1e-20.
         run = self.prof_run([driver.program("forks"), "short"], events=["CPUTIME@500"])
         self.assertEqual(run.status, 0, run.stderr)
         self.assertEqual(run.summary()["run"]["processes"], 801)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where the measurement cannot be written there is one warning, and the program runs as it would have."""
+"""If the measurement cannot be written there is one warning, and the program runs unchanged."""
 
 import os
 import subprocess

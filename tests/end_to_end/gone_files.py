@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Code whose file is gone, or is another for prof than for the program, has the names of what was executed."""
+"""If the file of executed code is gone, or is another one for prof than for the program, the names are those of the
+executed code."""
 
 import os
 import shutil

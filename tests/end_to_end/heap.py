@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What programs allocate is followed where contention is looked for, and there alone; they run as they do without."""
+"""Allocations are traced if contention is searched for, and only then. Programs run as without prof."""
 
 import shutil
 import sys
@@ -9,8 +9,8 @@ import driver
 
 class Heap(driver.EndToEnd):
     def contended_data(self, case):
-        """What was found of a program of two threads that count side by side."""
-        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        """Returns the findings for a program with two threads that count in adjacent words."""
+        # On a busy machine threads may rarely run at the same time.
         for _ in range(3):
             run = self.prof_run([driver.program("heap_cases"), case], events=["contention"])
             self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
@@ -43,7 +43,7 @@ class Heap(driver.EndToEnd):
         self.assertEqual((run.status, run.stdout), (0, plain.stdout), run.stderr)
 
     def test_blocks_lie_where_they_do_without(self):
-        """Modulo the page size: false sharing must neither appear nor vanish because it is measured."""
+        """Modulo the page size: false sharing must neither appear nor vanish because of measuring."""
         program = driver.program("heap_offsets")
         plain = self.plain_run([program])
         self.assertEqual((plain.returncode, plain.stdout.count(b"\n")), (0, 4), plain)
@@ -52,7 +52,7 @@ class Heap(driver.EndToEnd):
             self.assertEqual((run.status, run.stdout), (0, plain.stdout), (options, run.stderr))
 
     def test_threads_that_allocate_all_the_time_contend_for_nothing(self):
-        """Tables of the runtime are in use at each allocation, and are not the program's data."""
+        """The runtime's tables are used at each allocation, and are not the program's data."""
         run = self.prof_run([driver.BUILD / "tests/allocating_strings", "2", "30"], events=["contention"])
         self.assertEqual((run.status, run.stdout), (0, b"2115000000\n"), run.stderr)
         found = run.report("contention")["data"]

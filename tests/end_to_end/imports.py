@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What prof exports, and what perf records, prof imports with the same numbers."""
+"""prof imports its own exports, and perf's recordings, with the same numbers."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 
 import driver
 
-COUNTED_IN_NANOSECONDS = 0.5e-9  # so that sums may differ by rounding
+COUNTED_IN_NANOSECONDS = 0.5e-9  # sums may differ by rounding
 
 
 class Imports(driver.EndToEnd):
@@ -23,7 +23,7 @@ class Imports(driver.EndToEnd):
         return report["rows"]
 
     def paths(self, database, metric):
-        """The exclusive cost of each path of functions from the entry point on."""
+        """Returns the exclusive cost of each path of functions from the entry point on."""
         names, costs = {}, {}
         for row in self.rows(database):
             above = names.get(row["parent"], ())
@@ -71,7 +71,7 @@ class Imports(driver.EndToEnd):
         self.assertEqual(sorted((self.folder / "again").read_text().splitlines()), sorted(file.read_text().splitlines()))
 
     def record(self, *options, name="perf.data"):
-        """What perf recorded of a program, or a skipped test."""
+        """Returns perf's recording of a program, or skips the test."""
         file = self.folder / name
         if not shutil.which("perf"):
             self.skipTest("perf is not installed (Debian: linux-perf)")
@@ -82,7 +82,7 @@ class Imports(driver.EndToEnd):
         return file
 
     def scripted(self, file):
-        """For each event how many samples `perf script` shows, and the sum of their periods."""
+        """Returns for each event how many samples `perf script` shows, and the sum of their periods."""
         text = subprocess.run(["perf", "script", "-i", file, "-G", "-F", "event,period"], capture_output=True, text=True,
                               timeout=100).stdout
         sums = {}
@@ -94,7 +94,7 @@ class Imports(driver.EndToEnd):
         return sums
 
     def assert_sums(self, file):
-        """The database has what `perf script` has: by event the samples and the sum of periods."""
+        """Checks that the database has the samples and the sum of periods of each event that `perf script` has."""
         database = self.folder / "perf.database"
         self.prof("import", file, "-o", database)
         rows, summary = self.rows(database), json.loads(self.prof("report", database, "--format=json"))
@@ -108,7 +108,7 @@ class Imports(driver.EndToEnd):
         return rows, summary
 
     def share(self, rows, function, metric="cpu-clock"):
-        """The inclusive share of the run of the outermost rows of a function."""
+        """Returns the inclusive share of the run of the outermost rows of a function."""
         total = sum(row["values"].get(metric, {}).get("inclusive", 0) for row in rows if row["depth"] == 0)
         names, cost = {}, 0
         for row in rows:
@@ -124,7 +124,7 @@ class Imports(driver.EndToEnd):
             with self.subTest(options=options):
                 rows, _ = self.assert_sums(self.record(*options))
                 metric = "task-clock" if "task-clock" in options else "cpu-clock"
-                # All of the program's work is there, which perf report says as well.
+                # All of the program's work is there, as in perf report.
                 self.assertGreater(self.share(rows, "mix_for", metric), 0.8)
 
     def test_recorded_stacks_are_unwound(self):
@@ -142,7 +142,7 @@ class Imports(driver.EndToEnd):
         report = json.loads(self.prof("report", self.folder / "imported", "--view=contention", "--format=json"))
         (found,) = report["data"]
         self.assertEqual((found["sharing"], found["kind"], found["source"]), ("false", "unknown", "Intel PEBS by perf"))
-        self.assertEqual((found["hitm"], found["remote_hitm"]), (200000, 0))  # 40 samples that stand for 5,000 each
+        self.assertEqual((found["hitm"], found["remote_hitm"]), (200000, 0))  # 40 samples that represent 5,000 each
         self.assertEqual(found["latency_cycles"], 200000 * 300)
         self.assertEqual([side["offset"] for side in found["sides"] if side["access"] == "writes"], [0, 8])
         (finding,) = report["findings"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Code that a runtime makes while it runs has the names that the runtime tells, also after it has ended."""
+"""Code that a runtime generates has the names that the runtime records, also after it has ended."""
 
 import glob
 import pathlib
@@ -50,7 +50,7 @@ print(s)
 
 
 def pythons_with_trampolines():
-    """Interpreters that name their functions to profilers: 3.12 and younger."""
+    """Returns interpreters that provide function names to profilers: 3.12 and later."""
     candidates = [shutil.which(f"python3.{minor}") for minor in range(12, 20)]
     candidates += sorted(glob.glob(str(pathlib.Path.home() / ".pyenv/versions/3.1[2-9].*/bin/python3")))
     return [path for path in candidates if path and subprocess.run(
@@ -60,14 +60,14 @@ def pythons_with_trampolines():
 
 class Interpreters(driver.EndToEnd):
     def measured(self, command):
-        """The run of a program that prints what it prints bare."""
+        """Returns the run of a program that prints the same as without prof."""
         plain = self.plain_run(command)
         run = self.prof_run(command)
         self.assertEqual((run.status, run.stdout), (plain.returncode, plain.stdout), run.stderr)
         return run
 
     def paths(self, run):
-        """Every call path, outermost function first, with its CPU time."""
+        """Returns every call path, outermost function first, with its CPU time."""
         rows = {row["id"]: row for row in run.report("top-down")["rows"]}
         for row in rows.values():
             path, at = [], row
@@ -77,7 +77,7 @@ class Interpreters(driver.EndToEnd):
             yield path, row["values"].get("CPUTIME", {}).get("exclusive", 0)
 
     def share_under(self, run, *functions):
-        """The share of CPU time whose call path has functions of these names, in this order."""
+        """Returns the share of CPU time whose call path has functions with these names, in this order."""
         inside = total = 0
         for path, cost in self.paths(run):
             names = iter(path)
@@ -90,7 +90,7 @@ class Interpreters(driver.EndToEnd):
         return stacks["complete"] / (stacks["complete"] + stacks["partial"] + stacks["broken"])
 
     def forget_tmp(self, run):
-        """As on another machine or after /tmp was cleaned: what the runtime left is gone, the copy is not."""
+        """Acts like another machine, or one whose /tmp was cleaned: the runtime's file is gone, the copy is not."""
         kept = list(run.directory.glob("*.map"))
         self.assertEqual(len(kept), 1)
         pid = kept[0].stem.split("-")[-1]
@@ -103,7 +103,7 @@ class Interpreters(driver.EndToEnd):
         (self.folder / "script.js").write_text(SCRIPT_JS)
         run = self.measured(["node", "--perf-basic-prof", "script.js"])
         self.forget_tmp(run)
-        # Its compiler inlines one into the other.
+        # Its compiler inlines one function into the other.
         self.assertGreater(self.share_under(run, r"\b(middle|leaf)\b.*script\.js"), 0.5)
         self.assertGreater(self.complete(run), 0.9)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An interrupt reaches the program once, however it was sent, and what was measured is kept."""
+"""An interrupt reaches the program once, however it was sent, and the measurements are kept."""
 
 import fcntl
 import os
@@ -33,7 +33,7 @@ class Interrupts(driver.EndToEnd):
 
     def test_what_comes_after_the_program_ends_by_it(self):
         directory = self.folder / "after"
-        # A pipe that is full and that nobody reads: prof waits there for room for its report when the program has ended.
+        # A full pipe without a reader: prof waits there for room for its report when the program has ended.
         reading, writing = os.pipe()
         self.addCleanup(os.close, reading)
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
@@ -63,7 +63,7 @@ class Interrupts(driver.EndToEnd):
         try:
             while block := os.read(terminal, 1024):
                 output += block
-        except OSError:  # the terminal's last user is gone
+        except OSError:  # the terminal's last user has closed it
             pass
         _, status = os.waitpid(child, 0)
         self.check(directory, output, os.waitstatus_to_exitcode(status))

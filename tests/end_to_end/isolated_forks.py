@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that fork while their threads are processes with pages of their own: parent and child have the memory that was there,
-what each writes from then on is its own, and both go on to be isolated. What they print, and leave, is as without."""
+"""Programs that fork while threads are converted: parent and child have the same memory, their later writes are
+private, and both continue to be isolated. Their output and files are as without isolation."""
 
 import shutil
 import unittest
@@ -67,7 +67,7 @@ for my $turn (1..3) {
 print $_->join ? "right\\n" : "wrong\\n" for @threads;
 """
 
-# It has no threads; what it forks has, and forks as well.
+# It has no threads. Its child has, and forks as well.
 BASH = """
 life() { (exec $LIFE $1 1000) | tr a-z A-Z; }
 f() { sort --parallel=2 -S 2M -n numbers | md5sum; }
@@ -75,7 +75,7 @@ for i in 1 2; do echo $(life fork) $( (exit $i) || echo $?); done
 life fork & f > second & wait; cat second <(life spawn | tr A-F a-f); exit 3
 """
 
-# The server computes while it forks to save; the copy has what there was then, and is what the next server has.
+# The server computes while it forks to save. The copy has the data of that moment, which the next server gets.
 REDIS = """
 ask() { redis-cli -s socket "$@"; }
 start() {
@@ -100,7 +100,7 @@ ask debug digest | diff - then && echo as it was; ask get turn; ask shutdown nos
 
 class IsolatedForks(repair_runs.RepairRuns):
     def forks(self, command, status=0):
-        """Runs it without, and with pages isolated until it forked; what it prints."""
+        """Runs it without isolation, and with pages isolated until it forked. Returns its output."""
         bare = self.plain_run(command, timeout=60)
         self.assertEqual(bare.returncode, status, bare.stderr)
         for _ in range(repair_runs.ATTEMPTS):

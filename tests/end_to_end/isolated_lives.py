@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs whose threads are processes move their break as they would. However one ends, or prof before it, it leaves no process, none
-that runs and none that has ended and for which nobody waits; and one core."""
+"""Programs with converted threads can move their break. However a program or prof ends, no process is left, neither a
+running one nor a zombie, and there is one core dump."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def children(process):
-    """Those of all its threads, with the letters of their states."""
+    """Returns the children of all its threads, with the letters of their states."""
     found = {}
     for task in pathlib.Path(f"/proc/{process}/task").glob("*"):
         try:
@@ -39,7 +39,7 @@ def executes(process, program):
 
 
 def in_session(session):
-    """Its processes, zombies as well."""
+    """Returns the processes of its session, zombies included."""
     found = []
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -53,11 +53,11 @@ def in_session(session):
 class IsolatedLives(repair_runs.RepairRuns):
     def setUp(self):
         super().setUp()
-        # Whose parent has ended becomes ours, and is waited for, as init does.
+        # Orphans become our children and are reaped, as by init.
         self.assertEqual(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1), 0)
 
     def start(self, command):
-        """prof, in a session of its own, and its program."""
+        """Starts prof in a new session, and its program."""
         self.runs += 1
         self.directory = self.folder / f"run{self.runs}"
         prof = subprocess.Popen([str(driver.PROF), "run", "-q", "--no-analyze", "--repair=isolate:always", "-o", str(self.directory), "--", *command],
@@ -77,12 +77,12 @@ class IsolatedLives(repair_runs.RepairRuns):
         return [child for child, state in children(program).items() if state not in "ZX"]
 
     def status_of_orphan(self, process):
-        """Its exit status, when it has come to us and has ended."""
+        """Returns its exit status, once it has become our child and has ended."""
         def ended():
             try:
                 found, status = os.waitpid(process, os.WNOHANG)
             except ChildProcessError:
-                return None  # its parent lives
+                return None  # its parent exists
             return [os.waitstatus_to_exitcode(status)] if found else None
         return self.wait_for(ended, f"process {process} does not end")[0]
 
@@ -160,7 +160,7 @@ class IsolatedLives(repair_runs.RepairRuns):
         told, _ = prof.communicate(timeout=PATIENCE)
         self.assertEqual((prof.returncode, told), (0, b"signals right\n"))
         print(f"{len(seen)} processes seen, at most {most} at once had ended")
-        # Of each thread one.
+        # One from each thread.
         self.assertLessEqual(most, 3)
         self.assert_nothing_left(prof)
 
@@ -174,10 +174,10 @@ class IsolatedLives(repair_runs.RepairRuns):
                     self.assertEqual(run.status, status, run.stderr)
                     repairs = run.summary()["repairs"]
                     isolated = [page for page in repairs["pages"] if page["kind"] == "isolated"]
-                    # Whether what a thread writes while it is a process meets what the other wrote is chance.
+                    # Whether the writes of a converted thread conflict with those of the other is chance.
                     if all(repairs[name] for name in told):
                         break
-                # A thread of two writes all the time, and commits each 10 ms at least.
+                # One of two threads writes all the time, and commits at least every 10 ms.
                 self.assertTrue(isolated)
                 self.assertEqual({name: repairs[name] for name in told if not repairs[name]}, {})
                 self.assertGreater(repairs["commits"], repairs["converted_s"] * 10)
@@ -189,8 +189,8 @@ class IsolatedLives(repair_runs.RepairRuns):
         def has_converted(run):
             repairs, cpu_s = run.summary()["repairs"], run.summary()["run"]["cpu_s"]
             self.assertLessEqual(repairs["converted_s"], cpu_s)
-            return repairs["converted_s"] > 0.15 * cpu_s  # with that of eight children it would be more than there is
-        # Which page is chosen, and when the one that the threads count on is, is chance.
+            return repairs["converted_s"] > 0.15 * cpu_s  # with the time of eight children it would exceed the total
+        # Which page is chosen, and when it is the one that the threads count on, is chance.
         self.run_until(has_converted, [LIFE, "late_forks", "1500", "100000"], b"late_forks right\n", options=["--repair=isolate:always"], attempts=12)
 
     def test_one_core_has_what_the_thread_wrote_that_crashed(self):

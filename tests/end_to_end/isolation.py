@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Pages that threads share falsely become each thread's own while the program runs, or stay as they are with the reason; the
-program does what it does without."""
+"""Falsely shared pages become private to each thread while the program runs, or stay common with a reason. The program
+behaves as without isolation."""
 
 import os
 import pathlib
@@ -15,10 +15,11 @@ import repair_runs
 LIFE = driver.program("isolated_life")
 LOCKS = driver.program("wandering_locks")
 FOUND = {"statistics": ["1500"], "references_locked": ["400"], "adjacent": ["6000"], "elements": ["1500"]}
-# Threads use what is shared atomically, or other data and may synchronise by that.
+# Threads use shared data atomically, or use other data and may synchronize by that.
 DECLINED = {"counters": (["60"], "atomic operations work on it"), "workers": (["60"], "atomic operations work on it"),
             "references": (["400"], "atomic operations of the program's own")}
-# Of programs whose threads meet by calls of the C library. Those that meet by atomic loads have to be compiled for it.
+# For programs whose threads synchronize by calls of the C library. Those that synchronize by atomic loads have to be
+# compiled for it.
 ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"],
           "references_locked": ["10"], "lock_array": ["5"], "total": ["5"], "counters": ["5"]}
 
@@ -30,7 +31,7 @@ class Isolation(repair_runs.RepairRuns):
     def pages(self, run, kind):
         return [page for page in self.repairs(run)["pages"] if page["kind"] == kind]
 
-    outputs = {}  # of programs as they are, which always print the same
+    outputs = {}  # of the unchanged programs, which always print the same
 
     def bare(self, command):
         if tuple(command) not in self.outputs:
@@ -57,13 +58,13 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
 
     def test_pages_on_which_threads_poll_each_other_come_back(self):
-        """Without locks, by loads that nothing distinguishes from others: each turn would take until the next commit."""
+        """Without locks, by loads that look like any other: each turn would take until the next commit."""
         count = 20_000_000
         run = self.prof_run([driver.program("polled_ring"), str(count)], options=["--repair=isolate"])
         self.assertEqual((run.status, run.stdout), (0, b"%d\n" % (count * (count - 1) // 2)), run.stderr)
 
     def test_generated_code_lies_within_reach_of_the_program(self):
-        """A program that finds no memory for its code near its own goes on trying, or interprets."""
+        """A program that finds no memory for its code near its own keeps trying, or interprets."""
         command = [driver.program("written_code"), "2000"]
         for how in ("isolate", "isolate:always"):
             with self.subTest(how):
@@ -74,7 +75,7 @@ class Isolation(repair_runs.RepairRuns):
         command = [driver.sample("lock_pool"), "60"]
         run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command), options=["--repair=isolate"])
         self.assertEqual(self.pages(run, "isolated"), [])
-        # Memory that threads have in common already, other pages of which are isolated.
+        # Memory that is common already, other pages of which are isolated.
         run = self.run_until(lambda run: self.repairs(run)["moved_locks"] == 2, command, self.bare(command),
                              options=["--repair=locks,isolate:always"])
         self.assertGreater(self.repairs(run)["conversions"], 0)
@@ -107,12 +108,12 @@ class Isolation(repair_runs.RepairRuns):
                                      options=["--repair=isolate:always", *options])
                 summary = run.summary()
                 metric = "REALTIME" if "REALTIME" in options else "CPUTIME"
-                # Of the wall clock, one of the two may end before the other.
+                # By the wall clock, one of the two may end before the other.
                 expected, least = (summary["run"]["cpu_s"], 0.85) if metric == "CPUTIME" else (2 * summary["run"]["wall_s"], 0.5)
                 self.assert_within(run.total(metric), least * expected, 1.1 * expected, "what was sampled")
                 most, rest = run.inclusive("three_quarters", metric), run.inclusive("one_quarter", metric)
                 if metric == "CPUTIME":
-                    # The rest is what sessions and conversions take.
+                    # The rest is the time of sessions and conversions.
                     self.assertGreater(most + rest, 0.8 * run.total(metric))
                 self.assert_within(most / (most + rest), 0.66, 0.84, "share of three_quarters")
                 stacks = summary["stacks"]
@@ -136,7 +137,8 @@ class Isolation(repair_runs.RepairRuns):
         self.assertGreater(merged, 0)
 
     def test_what_threads_wrote_under_locks_is_seen_by_the_next(self):
-        """In an annotated program who took a mutex alone commits when another thread takes it, in others each time."""
+        """In an annotated program, a thread that is the only user of a mutex commits when another thread takes it. In
+        other programs it commits each time."""
         steps = 6_000_000
         told = f"{6 * steps} of {6 * steps} additions, 0 torn\n".encode()
         programs = {False: LOCKS}
@@ -157,7 +159,7 @@ class Isolation(repair_runs.RepairRuns):
     def test_a_program_lives_as_it_would(self):
         for how in ("count", "spawn", "signals", "map", "load", "fork"):
             with self.subTest(how):
-                # A fork may come before anything was isolated.
+                # A fork may happen before anything was isolated.
                 self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how, "800"],
                                f"{how} right\n".encode(), options=["--repair=isolate:always"])
 
@@ -184,7 +186,7 @@ class Isolation(repair_runs.RepairRuns):
         self.assertEqual((told.status, told.stdout), (0, f"{own}/{usual.name}\n".encode()), told.stderr)
 
     def test_the_program_s_allocator_gives_way_as_threads_become_processes(self):
-        """And not before; blocks of both are grown and released by threads that are at home, or are none."""
+        """Not before; blocks of both allocators are grown and released by threads at home, and by ordinary threads."""
         run = self.run_until(lambda run: self.pages(run, "isolated") and self.repairs(run)["conversions"],
                              [driver.program("isolated_blocks"), "2500", "100000"], b"right\n", options=["--repair=isolate"])
         self.assertGreater(self.repairs(run)["converted_s"], 0)
@@ -202,10 +204,10 @@ class Isolation(repair_runs.RepairRuns):
                        options=["--repair=isolate:always"])
 
     def test_memory_becomes_common_in_the_midst_of_everything(self):
-        """All stacks, heaps and variables move while the threads stand still."""
+        """All stacks, heaps and variables are moved while the threads stand still."""
         for how in ("count", "spawn", "signals", "map", "load", "forked", "child"):
             with self.subTest(how):
-                # A fork that comes as the session begins puts that off by half a second.
+                # A fork while the session begins postpones that by half a second.
                 milliseconds = "2000" if how == "forked" else "800"
                 run = self.run_until(lambda run: self.repairs(run)["conversions"],
                                      ["/usr/bin/env", "PROF_ISOLATE=asked", LIFE, how, milliseconds],
@@ -232,7 +234,7 @@ class Isolation(repair_runs.RepairRuns):
     def test_programs_that_forked_are_isolated_again(self):
         for how in ("forked", "child"):
             with self.subTest(how):
-                # With so much between two locks threads stay isolated.
+                # With this much work between two locks, threads stay isolated.
                 run = self.run_until(lambda run: self.repairs(run)["merged_words"], [LIFE, how, "2000", "100000"],
                                      f"{how} right\n".encode(), options=["--repair=isolate:always"])
                 self.assertGreater(self.repairs(run)["conversions"], 0)
@@ -248,7 +250,7 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertEqual((run.status, run.stdout), (status, output), run.stderr)
 
     def processes(self, mark):
-        """Those that have it in their environment and have not ended, by what they execute."""
+        """Returns the processes that have it in their environment and have not ended, by what they execute."""
         found = {}
         for process in pathlib.Path("/proc").iterdir():
             try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Who belongs to which launch: MPICH's own mpiexec, several launches in one batch job, and launches that want the
-same directory at a time."""
+"""Which ranks belong to which launch: with MPICH's own mpiexec, with several launches in one batch job, and with
+launches that request the same directory at once."""
 
 import json
 import os
@@ -15,12 +15,12 @@ from driver import PROF, EndToEnd, main, program, sample
 HOST = os.uname().nodename
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs/mpi_ranks.cpp")
 MPICH = [name for name in ("mpiexec.hydra", "mpicxx.mpich") if shutil.which(name)]
-# Hydra starts a proxy for each of these hosts, here.
+# Hydra starts a proxy for each of these hosts, all on this machine.
 TWO_NODES = ["-launcher", "fork", "-hosts", "localhost,127.0.0.1"]
 
 
 def without_launchers():
-    """The environment, without what a launcher or batch system that these tests run in has left in it."""
+    """Returns the environment without variables of a launcher or batch system in which these tests run."""
     names = re.compile(r"OMPI_|PMIX?_|MPI_LOCAL|MV2_|SLURM_|PBS_|LSB_|FLUX_|PALS_|HYD")
     return {name: value for name, value in os.environ.items() if not names.match(name)}
 
@@ -30,7 +30,7 @@ class Launches(EndToEnd):
         return sorted(int(file.name.split("-")[-3]) for file in directory.glob("*.prof"))
 
     def start(self, rank, *words, size=2, directory="job", before=(), command=("true",), environment=()):
-        """A rank of PMI, as some launcher that names no launch starts it."""
+        """Starts a rank of PMI, as a launcher that names no launch does."""
         names = {"PMI_RANK": str(rank), "PMI_SIZE": str(size), "MPI_LOCALRANKID": str(rank), **dict(environment)}
         return subprocess.Popen([*before, str(PROF), "run", "-q", "--no-analyze", *(["-o", directory] if directory else []),
                                  *words, "--", *command], cwd=self.folder, env={**without_launchers(), **names},
@@ -41,7 +41,7 @@ class Launches(EndToEnd):
         return [rank.returncode for rank in ranks], said
 
     def leave_launch(self, pid, launch="other", host=HOST, written_ns=0):
-        """launch.json of a launch that has measured nothing yet"""
+        """Writes launch.json of a launch that has measured nothing yet."""
         (self.folder / "job").mkdir(exist_ok=True)
         (self.folder / "job/launch.json").write_text(json.dumps(
             {"launch": launch, "size": 2, "ranks": "all", "token": 1, "host": host, "pid": pid, "written_ns": written_ns}))
@@ -62,7 +62,7 @@ class Launches(EndToEnd):
         self.assertEqual([0, 1], self.ranks_in(self.folder / "job"))
 
     def untold(self, *words, rank=3, ranks=7, error=0, **environment):
-        """untold_rank, in an environment that tells nothing of its rank."""
+        """Runs untold_rank in an environment that contains nothing about its rank."""
         names = {"UNTOLD_RANK": str(rank), "UNTOLD_RANKS": str(ranks), "UNTOLD_ERROR": str(error), **environment}
         directory = self.folder / f"untold-{rank}"
         done = subprocess.run([PROF, "run", "-q", "--no-analyze", "--force", "-o", directory, "--", program("untold_rank"),
@@ -77,12 +77,13 @@ class Launches(EndToEnd):
         report = subprocess.run([PROF, "report", self.folder / "database", "--view=ranks", "--format=json"], stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL, timeout=60)
         shutil.rmtree(self.folder / "database")
-        # Of a run without ranks there is no such view.
+        # A run without ranks has no such view.
         ranks = json.loads(report.stdout)["ranks"] if report.returncode == 0 else []
         return [rank["rank"] for rank in ranks], done.stderr.decode()
 
     def test_mpi_is_asked_for_the_rank_where_the_launcher_does_not_tell_it(self):
-        """By a module that has MPI for itself, and by one whose MPI all have; forked children are of the same rank."""
+        """With a module that has MPI for itself, and with one whose MPI is visible to all; forked children have the
+        same rank."""
         first = self.untold(rank=1, ranks=3, PMIX_NAMESPACE="untold")
         second = self.untold("global", rank=2, ranks=3, PMIX_NAMESPACE="untold")
         self.assertEqual([2, 2], [len(list(directory.glob("*.prof"))) for directory in (first, second)])
@@ -109,7 +110,7 @@ class Launches(EndToEnd):
         self.assertEqual([0, 1], self.ranks_in(self.folder / "job"))
 
     def test_of_launches_that_begin_together_one_measures(self):
-        """Whichever comes first: its ranks measure as if the others were not there."""
+        """Whichever comes first: its ranks measure as if the others did not exist."""
         launches = [[self.start(rank, environment={"PMIX_NAMESPACE": f"launch-{launch}"}) for rank in (0, 1)]
                     for launch in range(3)]
         ended = [self.end(*ranks) for ranks in launches]
@@ -122,7 +123,7 @@ class Launches(EndToEnd):
         self.assertEqual([0, 1], self.ranks_in(self.folder / "job"))
 
     def test_a_batch_jobs_last_launch_is_not_taken_for_this_one(self):
-        """A launcher that names no launch, in a job of PBS: the file is of the launch before, which was killed."""
+        """A launcher that names no launch, in a job of PBS: the file is from the previous launch, which was killed."""
         self.leave_launch(0, launch="7.pbs", host="elsewhere", written_ns=1)
         job = {"PBS_JOBID": "7.pbs"}
         second = self.start(1, "--force", environment=job)
@@ -183,7 +184,7 @@ class Mpich(RanksOfMpich):
         self.assertEqual([0, 1, 2, 3], self.ranks_in(made))
 
     def test_a_step_that_started_the_launcher_is_nothing_that_ranks_take_for_theirs(self):
-        """mpiexec in a shell of srun's: SLURM_PROCID is what one of the ranks happens to have."""
+        """mpiexec in a shell of srun's: SLURM_PROCID is the number that one of the ranks happens to have."""
         shell = {"SLURM_JOB_ID": "99", "SLURM_STEP_ID": "3", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1",
                  "SLURM_LOCALID": "0"}
         self.mpiexec("-q", "--no-analyze", ranks=2, launcher=["-launcher", "fork", "-rmk", "user", "-hosts", "localhost"],
@@ -205,7 +206,7 @@ class Mpich(RanksOfMpich):
         done = subprocess.run([PROF, "analyze", *made, "-o", self.folder / "database"], stderr=subprocess.PIPE)
         self.assertEqual(0, done.returncode, done.stderr)
         self.assertEqual([0, 1], [rank["rank"] for rank in self.report(self.folder / "database")["ranks"]])
-        # How many there are MPI has said.
+        # MPI has reported the number of ranks.
         alone = subprocess.run([PROF, "analyze", made[1], "-o", self.folder / "alone"], stderr=subprocess.PIPE)
         self.assertIn(b"rank 0 of 2 left no measurements", alone.stderr)
 
@@ -227,7 +228,7 @@ class Mpich(RanksOfMpich):
 
 @unittest.skipUnless(len(MPICH) == 2, "MPICH is not here (Debian: mpich, libmpich-dev)")
 class MpichFindings(RanksOfMpich):
-    """What four ranks do at a time is judged: alone on the machine."""
+    """The report judges what four ranks do at the same time, so this test needs the whole machine."""
 
     def test_a_slow_rank_is_found(self):
         said = self.mpiexec("-o", "job", command=("slow", "2"))

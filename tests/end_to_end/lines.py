@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each source line has its own cost: that which the program spends there, and which the csv export has there."""
+"""Each source line has its own cost: the time that the program spends there, as in the csv export."""
 
 import collections
 import csv
@@ -10,11 +10,11 @@ import subprocess
 import driver
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "programs/lines.cpp"
-NANOSECOND = 1e-9  # costs are whole numbers of them; sums of seconds differ by rounding
+NANOSECOND = 1e-9  # costs are whole numbers of it; sums of seconds differ by rounding
 
 
 def marked(name):
-    """The number of the line of the program that is marked so, and its text."""
+    """Returns the number of the marked line of the program, and its text."""
     found = [(number, text) for number, text in enumerate(SOURCE.read_text().splitlines(), 1)
              if text.endswith(f"// LINE {name}")]
     assert len(found) == 1, found

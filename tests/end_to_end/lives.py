@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Threads and processes begin and end in every way there is, at 4 kHz and by every trigger, as without a profiler;
-each is measured by itself, and nothing of those that ended is left."""
+"""Threads and processes begin and end in every possible way, at 4 kHz and with every trigger, as without a profiler.
+Each is measured separately, and nothing is left of those that have ended."""
 
 import os
 import time
@@ -31,7 +31,7 @@ class Lives(driver.EndToEnd):
         self.check("churn", 1_000, triggers=["timer", "setsig", "wall"])
 
     def test_a_pool_of_2000_threads(self):
-        # Each that waits at the barrier gets its samples.
+        # Each thread that waits at the barrier gets its samples.
         self.check("pool", 2000, triggers=["sigtrap", "slow wall"],
                    after=lambda run: self.assertEqual(run.summary()["run"]["threads"], 2001))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Libraries that are loaded and threads that are started where a preloaded library could be in the way."""
+"""Libraries are loaded and threads are started in places where a preloaded library could interfere."""
 
 import json
 

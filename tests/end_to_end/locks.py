@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Waiting for locks is told to the lock, to the line that waits and to the line that kept it; what nobody waits for is not."""
+"""Waiting for locks is charged to the lock, to the waiting line and to the line that held it. Uncontended locks are not
+reported."""
 
 import os
 import pathlib
@@ -20,7 +21,7 @@ class Locks(driver.EndToEnd):
         return self.plain_run([str(driver.PROF), *map(str, words)])
 
     def line_of(self, text):
-        """The line of the sample's source that has the text, by number; the last one where there are several."""
+        """Returns the number of the line of the sample's source that has the text; the last one if there are several."""
         source = (SOURCE / "samples/locks/long_holder.cpp").read_text().splitlines()
         return max(i for i, line in enumerate(source, 1) if text in line)
 
@@ -32,7 +33,7 @@ class Locks(driver.EndToEnd):
         lock = report["locks"][0]
         self.assertEqual((lock["name"], lock["kind"]), ("queue_lock", "mutex"))
         self.assertEqual(lock["declared"], f"long_holder.cpp:{self.line_of('std::mutex queue_lock')}")
-        # The program's own clock is outside ours: it has a little more.
+        # The program's own clock is outside ours, so it has a little more.
         stated = float(re.search(r"waited ([0-9.]+) s", run.stdout.decode()).group(1))
         self.assertGreater(stated, 0.2)
         self.assertLess(lock["waited_s"], stated)
@@ -52,7 +53,7 @@ class Locks(driver.EndToEnd):
         self.assertIn("flush (long_holder.cpp:", finding["sentence"])
         self.assertIn("Hold queue_lock shorter in flush", finding["advice"])
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
-        # The metrics of all views are the same waiting.
+        # The metrics of all views show the same waiting.
         totals = run.report("top-down")["totals"]
         waited = sum(one["waited_s"] for one in report["locks"])
         self.assertAlmostEqual(totals["LOCK_WAIT"], waited, delta=0.001 * waited)
@@ -86,10 +87,10 @@ class Locks(driver.EndToEnd):
         self.assertIn("most at pthread_barrier_wait in meet (uneven.cpp:", finding["sentence"])
         self.assertIn("Share the work of compute", finding["advice"])
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
-        # Three wait for nearly all that the one computes, and the one for hardly any of what they do.
+        # Three threads wait for nearly everything that the one computes, and it waits for hardly any of their work.
         blame, work = run.inclusive("compute", "IDLE_BLAME"), run.inclusive("compute", "CPUTIME")
         self.assert_within(blame, 2.2 * work, 3.01 * work, "IDLE_BLAME of compute")
-        # On a busy machine the others wait as well while the one that works has no processor.
+        # On a busy machine the others also wait while the working one has no processor.
         stated = float(re.search(r"waited ([0-9.]+) s", run.stdout.decode()).group(1))
         self.assertLess(blame, 1.05 * stated)
         self.assertAlmostEqual(run.total("IDLE_BLAME"), sum(one["seconds"] for one in report["idle"]), delta=0.001 * blame)
@@ -197,7 +198,7 @@ class Locks(driver.EndToEnd):
         waits = {}
         for one in report["blocked"]:
             waits.setdefault(one["kind"], []).append(one)
-        # Two wait for each half of the work, the main thread for the second in the region that it ends.
+        # Two threads wait for each half of the work, the main thread for the second half in the region that it ends.
         barriers = sum(one["seconds"] for one in waits["barrier"])
         self.assert_within(barriers, 0.8 * work, 20 * work, "waited at the barrier")
         self.assertIn("GOMP_barrier", {one["frames"][0]["function"] for one in waits["barrier"]})

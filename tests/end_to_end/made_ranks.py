@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The job of 64 ranks that tests/bench/make_ranks makes of a real run of MPI has the findings that were put in: a rank that is slow in
-each step, and others that are late by turns; with measurement files as well as with a container for each node."""
+"""The job of 64 ranks that tests/bench/make_ranks makes from a real run of MPI has the findings that were put in: a
+rank that is slow in each step, and others that are late in turn. This holds with measurement files as well as with a
+container for each node."""
 
 import json
 import subprocess
@@ -11,7 +12,7 @@ from ranks import ENVIRONMENT
 
 MAKE_RANKS = BUILD / "tests/make_ranks"
 RANKS = 64
-SLOW = 137 % RANKS  # one in 500, of fewer ranks this one
+SLOW = 137 % RANKS  # one in 500; with fewer ranks, this one
 
 
 class MadeRanks(EndToEnd):
@@ -44,7 +45,7 @@ class MadeRanks(EndToEnd):
         self.assertEqual([SLOW], [finding["values"]["first_rank"] for finding in slow], report["findings"])
         self.assertIn("MPI_Allreduce", slow[0]["sentence"])
         self.assertEqual({"slow-rank", "late-by-turns"}, {finding["kind"] for finding in report["findings"]})
-        # Ranks wait as long as they do not work, but for what is spread at random: speeds by 3 %, each context by 5 %.
+        # Ranks wait whenever they do not work, except for the random variation: speeds by 3 %, each context by 5 %.
         whole = [rank["compute_s"] + rank["communication_s"] for rank in report["ranks"]]
         self.assertLess(max(whole) / min(whole), 1.1)
         self.assertEqual(SLOW, min(report["ranks"], key=lambda rank: rank["communication_s"])["rank"])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Where the kernel records memory accesses of threads, -e contention goes by these. Page faults stand for hardware that
-samples accesses: the kernel records them in the same rings, with thread, time and address."""
+"""If the kernel records memory accesses of threads, -e contention uses them. Page faults replace hardware that samples
+accesses: the kernel records them in the same rings, with thread, time and address."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import unittest
 
 import driver
 
-PAGE_FAULTS = "1#2#0#0#0#1"  # type, config, config1, config2, precise_ip, without the kernel's
+PAGE_FAULTS = "1#2#0#0#0#1"  # type, config, config1, config2, precise_ip, user code only
 LOADS, STORES = 3, 6  # of modified lines; all
 NO_EVENT = f"{LOADS}@250#ffff#0#0#0#2#1"
 ROUNDS = "150000"
@@ -20,7 +20,7 @@ def event(kind, rate=5000):
 
 class MemorySamples(driver.EndToEnd):
     def measured(self, command, memory_events, **environment):
-        """As `prof run -e contention` starts it on a machine that has these events."""
+        """Runs as `prof run -e contention` does on a machine that has these events."""
         directory = self.folder / f"run{self.runs}"
         self.runs += 1
         directory.mkdir()
@@ -49,7 +49,7 @@ class MemorySamples(driver.EndToEnd):
                          for side in data["sides"]}
                 self.assertEqual(found, {(".ledger.paid", "reads", "pay"), (".ledger.paid", "writes", "pay"),
                                          (".ledger.owed", "reads", "owe"), (".ledger.owed", "writes", "owe")})
-                # The whole context of an access, by the stack on which the thread was.
+                # The whole context of an access, by the stack of its thread.
                 callers = {frame["function"].split("(")[0] for side in data["sides"] for frame in side["frames"]}
                 self.assertTrue({"start_thread"} & callers, callers)
                 self.assertIn(f"found it modified in another processor's cache (HITM) ({source})", finding["sentence"])
@@ -60,7 +60,7 @@ class MemorySamples(driver.EndToEnd):
         report = run.report("contention")
         self.assertIn("the kernel refuses memory samples", " ".join(report["notes"]))
         self.assertEqual(report["sources"], ["decoded instructions and breakpoints"])
-        # Found or not, as threads came to run at the same time.
+        # Found or not, depending on whether threads ran at the same time.
         self.assertTrue({(data["name"], data["source"]) for data in report["data"]} <= {("counters", "")}, report["data"])
 
     def test_stores_alone_find_nothing_and_are_no_source(self):
@@ -68,7 +68,7 @@ class MemorySamples(driver.EndToEnd):
         self.assertIn("the kernel refuses memory samples", " ".join(run.report("contention")["notes"]))
 
     def test_threads_that_cannot_have_records_are_told_and_run_on(self):
-        """Where descriptors are few, they are the program's."""
+        """If there are few descriptors, they are left to the program."""
         done, run = self.measured(["prlimit", "--nofile=256", driver.program("many_threads"), "100", "0.01"],
                                   f"pebs,{event(LOADS)}")
         self.assertEqual(done.stdout, b"100 threads done\n")
@@ -81,7 +81,7 @@ class MemorySamples(driver.EndToEnd):
         self.assertEqual([(one["name"], one["source"], one["processes"]) for one in data], [("books", "Intel PEBS", 2)])
 
     def test_this_machine(self):
-        """What `prof run -e contention` itself goes by here."""
+        """The source that `prof run -e contention` uses on this machine."""
         run = self.prof_run([driver.sample("counters"), "90"], events=["contention"])
         report = run.report("contention")
         sources = {data["source"] for data in report["data"]}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutexes on lines that threads contend for get lines of their own, and programs and reports are as they are without."""
+"""Mutexes on contended lines get lines of their own, and programs and reports are the same as without."""
 
 import os
 import struct
@@ -21,7 +21,7 @@ class MovedLocks(driver.EndToEnd):
                              env={**os.environ, "PROF_REPAIR": "locks", "LD_PRELOAD": str(library)})
 
     def measured(self, run):
-        """The first of the files, that of the program: <host>-<rank>-<pid>-<n>.prof. Children come behind it."""
+        """Returns the first file, that of the program: <host>-<rank>-<pid>-<n>.prof. Children follow it."""
         return min(run.directory.glob("*.prof"), key=lambda file: [int(part) for part in file.stem.split("-")[-2:]]).read_bytes()
 
     def counter(self, run, number):
@@ -39,7 +39,7 @@ class MovedLocks(driver.EndToEnd):
         return found
 
     def test_a_pool_of_locks_is_repaired_while_it_is_used(self):
-        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        # On a busy machine threads may rarely run at the same time.
         for _ in range(3):
             run = self.repaired([driver.sample("lock_pool"), "20"], events=["contention"])
             self.assertEqual((run.status, run.stdout), (0, b"20000000\n"), run.stderr)
@@ -52,7 +52,7 @@ class MovedLocks(driver.EndToEnd):
         self.assertEqual((0, 40), (first % 64, second - first))
 
     def test_another_library_in_front_of_locks_sees_each_of_them(self):
-        """By --repair mutexes are taken without the C library, but not past others."""
+        """With --repair, mutexes are taken without the C library, but other libraries' functions are still called."""
         command = [driver.sample("sessions_fixed"), "4"]  # two threads' 500,000 pairs each
         environment = {**os.environ, "LD_PRELOAD": driver.program("lock_counter.so")}
         for repair in ("--repair=locks", "--repair=isolate"):
@@ -69,7 +69,7 @@ class MovedLocks(driver.EndToEnd):
         start = f'cp {plan} "$PROF_DIRECTORY/repair.plan"; export PROF_REPAIR_PLAN=1 LD_PRELOAD="$LD_PRELOAD {library}"; exec "$@"'
         run = self.prof_run(["sh", "-c", start, "sh", pool, "1"], options=["--no-analyze"])
         self.assertEqual((run.status, run.stdout), (0, b"1000000\n"), run.stderr)
-        # The shell has a file of its own.
+        # The shell has a separate file.
         last = max(run.directory.glob("*.prof"), key=lambda file: int(file.stem.split("-")[-1]))
         self.assertEqual(2, struct.unpack_from("<Q", last.read_bytes(), COUNTERS + 8 * LOCKS_MOVED)[0])
 

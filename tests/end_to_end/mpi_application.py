@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A real MPI program, Debian's NWChem on 4 ranks: it computes what it computes without us, and the report says in which of MPI's
-functions its ranks spend their time. Skipped where it is not installed (tools/setup test)."""
+"""A real MPI program, Debian's NWChem on 4 ranks, computes the same as without prof, and the report shows in which of
+MPI's functions its ranks spend their time. Skipped if it is not installed (tools/setup test)."""
 
 import os
 import re
@@ -25,12 +25,12 @@ end
 task scf
 """
 ENERGY = re.compile(rb"Total SCF energy = +(-[0-9.]+)")
-LAST_DIGITS = 1e-7  # ranks sum up in any order
+LAST_DIGITS = 1e-7  # ranks sum up in varying order
 
 
 class MpiApplication(EndToEnd):
     def run_nwchem(self, name, *words):
-        """mpirun -n 4 WORDS nwchem water.nw, in a folder of its own"""
+        """Runs mpirun -n 4 WORDS nwchem water.nw in a separate folder."""
         folder = self.folder / name
         folder.mkdir()
         (folder / "water.nw").write_text(WATER)

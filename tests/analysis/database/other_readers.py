@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Databases that we wrote, opened by readers that share no code with our writer: Hatchet (summary profile and, through
-cct.db, single threads), PyYAML, and a parser of trace.db and of the transposed values written here from the format's
-description. What they find must be what our reader finds."""
+"""Databases that prof wrote, opened by readers that share no code with our writer: Hatchet (summary profile and,
+through cct.db, single threads), PyYAML, and a parser of trace.db and of the transposed values, written here from the
+format's description. Their results must equal those of our reader."""
 
 import filecmp
 import json
@@ -26,7 +26,7 @@ def skip(reason):
 
 
 def enter_environment():
-    """Goes on in build/venv, made here if tools/setup has not made it."""
+    """Continues in build/venv, which is created here if tools/setup has not done so."""
     if os.environ.get("PROF_IN_VENV"):
         return
     stamp = VENV / "requirements.txt"
@@ -51,7 +51,7 @@ def close(a, b):
 
 
 def hatchet_name(context):
-    """How Hatchet names a node: it cuts function names at the first of a few separators."""
+    """Returns Hatchet's name for a node: it truncates function names at the first of a few separators."""
     kind = context["kind"]
     if kind == "entry":
         return "entry"
@@ -68,7 +68,7 @@ def hatchet_name(context):
 
 
 def expected_nodes(dump):
-    """{context: names from the root} of what Hatchet reads: the tree of the main thread."""
+    """Returns {context: names from the root} for what Hatchet reads: the tree of the main thread."""
     paths = {}
     for index, context in enumerate(dump["contexts"]):
         if context["kind"] == "entry":
@@ -80,7 +80,7 @@ def expected_nodes(dump):
 
 
 def rows(frame, column):
-    """Values of a column by the path of names to the node; NaN, which is no value, as 0."""
+    """Returns the values of a column by the path of names to the node; NaN, which is not a value, as 0."""
     found = []
     for index, row in frame.dataframe.iterrows():
         node = index[0] if isinstance(index, tuple) else index
@@ -114,7 +114,7 @@ def check_summaries(directory, dump):
 
 
 def check_threads(directory, dump):
-    """Hatchet reads single profiles from cct.db, which our reader does not read at all."""
+    """Checks single profiles, which Hatchet reads from cct.db. Our reader does not read that file at all."""
     frame = hatchet.GraphFrame.from_hpctoolkit_latest(str(directory), parallel_profiles_mode=True)
     paths = expected_nodes(dump)
     found = {}
@@ -165,7 +165,7 @@ def check_trace(directory, dump):
 
 
 def profile_values(data):
-    """{(profile, context, metric): value} of profile.db, without the summary."""
+    """Returns {(profile, context, metric): value} of profile.db, without the summary."""
     header(data, b"prof", b"_prof.db")
     section = struct.unpack_from("<Q", data, 0x18)[0]
     profiles, count, stride = struct.unpack_from("<QIB", data, section)
@@ -184,7 +184,7 @@ def profile_values(data):
 
 
 def context_values(data):
-    """The same of cct.db."""
+    """Returns the same for cct.db."""
     header(data, b"ctxt", b"__ctx.db")
     section = struct.unpack_from("<Q", data, 0x18)[0]
     contexts, count, stride = struct.unpack_from("<QIB", data, section)
