@@ -7,7 +7,6 @@ is one class per tool, with
     bytes(P)           of the recording on disk, before any analysis
     samples(P)         their number
     stacks(P)          (weight, names of functions from the outermost to the leaf) of each sample or sum of samples
-
 """
 
 import gzip

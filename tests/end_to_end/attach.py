@@ -2,7 +2,6 @@
 """A running process is measured, and continues unchanged.
 
 attach.py [N]: attaches N times to a busy server (10 by default).
-
 """
 
 import os

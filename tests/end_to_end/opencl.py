@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that use OpenCL run under prof as without it, and prof follows what they do on the device."""
+"""Programs that use OpenCL run under prof as without it, and prof traces what they do on the device."""
 
 import contextlib
 import os
@@ -136,7 +136,7 @@ class OpenClPrograms(OpenClRuns):
         self.assert_as_bare([CALLS, "queries"], options=("--no-devices",))
 
     def test_a_loader_without_layers_is_stood_in_front_of(self):
-        # Makes a loader without layers: the installed one, reading another variable.
+        # Makes a loader without layers: the installed one, changed to read another variable.
         loader = next(path for path in map(pathlib.Path, ("/usr/lib/x86_64-linux-gnu/libOpenCL.so.1",
                                                           "/usr/lib64/libOpenCL.so.1")) if path.exists())
         old = self.folder / "old"
@@ -151,14 +151,14 @@ class OpenClPrograms(OpenClRuns):
 
 
 class OpenClTimes(OpenClRuns):
-    """What threads and the device do at a time."""
+    """Times of threads and the device that run simultaneously."""
 
     def test_what_the_device_did_is_measured_where_it_was_launched(self):
         run = self.prof_run([opencl_sample("overlap"), "--schedule"])
         total = {name: run.total(name) for name in
                  ("GPU_EXECUTION_TIME", "GPU_IDLE_CAUSE", "CPU_IDLE", "CPU_IDLE_CAUSE", "LAUNCH_LATENCY", "GPU_GAP",
                   "WAKE_LATENCY")}
-        # One queue in order: the sum of its commands is their union. The program's window ends before its end.
+        # One in-order queue: the sum of its commands is their union. The program's window ends before its end.
         busy, idle = run.stated("device_busy"), run.stated("device_idle")
         self.assert_within(total["GPU_EXECUTION_TIME"], 0.99 * busy, 1.01 * busy, "time on the device")
         self.assert_within(total["GPU_IDLE_CAUSE"], 0.9 * idle, 1.1 * idle, "idleness of the device")
@@ -186,7 +186,7 @@ class OpenClTimes(OpenClRuns):
         }
         for name, sentences in defects.items():
             with self.subTest(name):
-                # Who else uses the processors moves kernels, which run there, to where they keep others waiting.
+                # Other users of the processors move kernels, which run there, to times when others wait for them.
                 for _ in range(3):
                     run = self.prof_run([opencl_sample(name)], options=())
                     printed = " ".join(run.stderr.decode().split())
@@ -197,7 +197,7 @@ class OpenClTimes(OpenClRuns):
                     self.assertRegex(found, sentence)
 
     def stall_for_device(self, how):
-        # The device's work runs on the processors: who else uses these can keep the team from ever waiting for it together.
+        # The device's work runs on the processors: other load can keep the team from ever waiting for it together.
         for _ in range(3):
             run = self.prof_run([program("opencl_team"), how], events=["REALTIME"], options=["-q", "--trace"])
             self.assertEqual(0, run.status, run.stderr)
@@ -228,7 +228,7 @@ class OpenClTimes(OpenClRuns):
         stated, common = run.stated("processes_idle"), run.stated("device_busy")
         devices = run.report("devices")["devices"]
         self.assertEqual(2, len(devices))
-        # A process ends a little later than it states, and work is outstanding a little before and after it is active.
+        # A process ends slightly later than it states, and work is outstanding slightly before and after it is active.
         idle = sum(device["idle_s"] for device in devices)
         self.assert_within(idle, 0.85 * stated, 1.25 * stated, "idleness of the device")
         self.assertLessEqual(run.total("GPU_IDLE_CAUSE"), 1.02 * idle)
@@ -238,7 +238,7 @@ class OpenClTimes(OpenClRuns):
 
     def test_processes_that_share_a_device_are_each_to_blame_while_none_uses_it(self):
         self.check_shared_device("shared")
-        # Here they take turns: each alone would take the other's work for idleness.
+        # Here they alternate: each alone would mistake the other's work for idleness.
         for device in self.check_shared_device("shared_fixed"):
             self.assertLess(device["busy_s"], 0.75 * device["occupied_s"])
 
@@ -254,7 +254,7 @@ class OpenClTimes(OpenClRuns):
             if run is exact:
                 self.assertEqual(seen, 0)
         self.assertEqual(kept[exact], 1)
-        self.assertLess(kept[sampled], 0.5)  # its kernels do nothing: few are there when one looks
+        self.assertLess(kept[sampled], 0.5)  # its kernels do nothing, so few are running at a sample
 
     def test_what_is_under_way_as_a_process_is_killed_is_neither_work_nor_idleness(self):
         run = self.prof_run([CALLS, "killed"])
@@ -293,7 +293,7 @@ class OpenClTimes(OpenClRuns):
         run = self.prof_run([opencl_sample("reads"), "200"], options=["--delay", "0.7", "--duration", "0.6"])
         summary, (device,) = run.summary(), run.report("devices")["devices"]
         self.assertGreater(device["paused_s"], 0)
-        # Measured in all for as long as was asked for; what the device did then is part of it.
+        # Measured for the requested time in all, which includes the device's activity.
         self.assert_within(device["window_s"], 0.01, 0.75, "use of the device that was measured")
         self.assertAlmostEqual(device["window_s"], device["busy_s"] + device["idle_s"], places=5)
         self.assertLessEqual(summary["run"]["program_s"], 0.75)

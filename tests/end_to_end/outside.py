@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Programs that a preloaded runtime cannot be in, static ones and Go, are sampled from outside by perf events:
-right names, right shares, and not a trace of it in what the program does."""
+"""Programs that a preloaded runtime cannot run in, static ones and Go, are sampled from outside by perf events: with
+the right names and shares, and without any effect on the program."""
 
 import math
 import os
@@ -47,16 +47,16 @@ class Outside(driver.EndToEnd):
         every = stacks["complete"] + stacks["partial"] + stacks["broken"]
         self.assertGreaterEqual(stacks["complete"] / every, 0.97, stacks)
         both = run.inclusive(heavy, "CPUTIME") + run.inclusive(light, "CPUTIME")
-        # What the machine took away from a part is in what the program states for it, too.
+        # Time that the machine took from a part is also missing in what the program states.
         stated = {name: sum(run.all_stated(name)) for name in ("heavy", "light")}
         expected = stated["heavy"] / sum(stated.values()) if all(stated.values()) else 0.75
-        # Four standard deviations of so many samples: beside other programs short ones get few.
+        # Four standard deviations of that many samples: on a busy machine short programs get few.
         margin = max(0.09, 4 * math.sqrt(expected * (1 - expected) / summary["sampling"]["samples"]))
         self.assert_within(run.inclusive(heavy, "CPUTIME") / both, expected - margin, expected + margin, "share of heavy")
         return summary
 
     def go(self, name, *sources, environment=None):
-        """A program that go builds from a folder of programs/."""
+        """Returns a program that go builds from a folder of programs/."""
         if not shutil.which("go"):
             self.skipTest("go is not installed")
         target = self.folder / name
@@ -79,7 +79,7 @@ class Outside(driver.EndToEnd):
             self.assertEqual(summary["run"]["processes"], 1)
 
     def compiled(self, name, compiler, *options):
-        """The program of chosen CPU time, built by a compiler that may be missing; nothing without it."""
+        """Returns the program with selectable CPU time, built by a compiler that may be missing; None without it."""
         if not shutil.which(compiler):
             return None
         target = self.folder / name
@@ -99,7 +99,7 @@ class Outside(driver.EndToEnd):
         self.assertEqual((below.status, below.stdout), (42, b"worked\n42\nworked\nworked\n"), below.stderr)
 
     def test_a_program_with_a_copy_of_the_loaders_variables_runs(self):
-        """As node has: the copy is made after the runtime has looked at what the kernel left on the stack."""
+        """As node does: the copy is made after the runtime has read what the kernel stored on the stack."""
         source = self.folder / "stack_end.c"
         source.write_text("#include <stdio.h>\nextern void* __libc_stack_end;\nextern char** environ;\n"
                           'int main(void) { return printf("%d %d\\n", __libc_stack_end != 0, environ != 0) < 0; }\n')
@@ -135,7 +135,7 @@ class Outside(driver.EndToEnd):
             return
         degradations = run.summary()["degradations"]
         self.assertTrue(any("from outside" in line and "sanitizer" in line for line in degradations), degradations)
-        # Named by a script's first line, and by a path from the working folder.
+        # Named by a script's first line, and by a path relative to the working folder.
         script = self.folder / "script"
         script.write_text(f"#!{program} option\n")
         script.chmod(0o755)
@@ -153,7 +153,7 @@ class Outside(driver.EndToEnd):
                 self.assertEqual((run.status, run.stdout), (42, b"worked\nworked\n"), run.stderr)
 
     def test_programs_of_another_C_library_run_unharmed(self):
-        """Programs of musl; without musl-gcc one of glibc whose loader has another name."""
+        """Programs of musl; without musl-gcc, one of glibc whose loader has another name."""
         program = self.compiled("musl", "musl-gcc")
         if not program:
             loader = self.folder / "ld-other.so.1"
@@ -241,7 +241,7 @@ class Outside(driver.EndToEnd):
                 self.assertEqual(run.status, 7)
 
     def test_a_cleared_environment_below_posix_spawn(self):
-        """A dynamic program, too, is sampled from outside where the runtime cannot be preloaded."""
+        """A dynamic program, too, is sampled from outside if the runtime cannot be preloaded."""
         command = [driver.program("starts"), "cleared spawn", driver.program("known_work"), "0.3"]
         run = self.prof_run(command)
         self.check_unharmed(run, command)

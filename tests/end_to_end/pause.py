@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What goes by in a pause is measured nowhere: by prof_start() and prof_stop(), by `prof pause` and `prof resume`, and
-by --delay and --duration."""
+"""Time in a pause is not measured anywhere: with prof_start() and prof_stop(), with `prof pause` and `prof resume`, and
+with --delay and --duration."""
 
 import json
 import os
@@ -24,7 +24,7 @@ class Pause(driver.EndToEnd):
         return done.returncode, done.stderr.decode()
 
     def start(self, command, *, options=(), name="paused"):
-        """prof run in the background; the program has said that it is ready."""
+        """Starts prof run in the background, and returns when the program is ready."""
         directory = self.folder / name
         launched = subprocess.Popen([str(driver.PROF), "run", *options, "-o", str(directory), "--", *command],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -53,7 +53,7 @@ class Pause(driver.EndToEnd):
         self.assertEqual(run.status, 0, run.stderr)
         metric = event.split("@")[0]
         inside = run.inclusive("inside_region", metric)
-        # A machine with other work lets more wall time pass; the pauses are longer all the same.
+        # On a busy machine more wall time passes, but the pauses are still longer.
         self.assertGreater(inside, 0.5 * run.stated("inside"))
         for name in ("before_region", "after_region"):
             self.assertLess(run.inclusive(name, metric), 0.02, name)
@@ -85,7 +85,7 @@ class Pause(driver.EndToEnd):
         launched, directory = self.start([driver.program("regions"), "0.05", str(flag)], options=["-e", "CPUTIME@1000"])
         pid = self.pid_of(directory)
         self.assertEqual(self.prof("pause", directory), (0, ""))
-        # The program's own calls would go on measuring, as the last of all wins: it is alone with ours in naps.
+        # The program's own calls would resume measuring, because the latest call wins. In naps there are only ours.
         flag.unlink()
         run = self.end(launched, directory)
         self.assertGreater(run.summary()["sampling"]["paused_s"], 0)
@@ -120,7 +120,8 @@ class Pause(driver.EndToEnd):
               "end = time.monotonic() + float(sys.argv[2])\nwhile time.monotonic() < end: pass"]
 
     def check_wait(self, name, sleep, spin, *changes, killed_after=None):
-        """A sleep during which measuring is paused or resumed at those seconds: all that was not paused counts."""
+        """Checks a sleep during which measuring is paused or resumed at these seconds: all time that was not paused
+        counts."""
         launched, directory = self.start([*self.SLEEPS, str(sleep), str(spin)], name=name,
                                          options=["-e", "REALTIME@200", "--trace"])
         pid = self.pid_of(directory)
@@ -138,7 +139,7 @@ class Pause(driver.EndToEnd):
         summary = run.summary()
         paused = summary["sampling"]["paused_s"]
         self.assertGreater(paused, 0.4)
-        # Not the wall time: on a busy machine it takes the process a while to get to its first measured moment.
+        # Not the wall time: on a busy machine the process needs some time to reach its first measured moment.
         measured = summary["run"]["program_s"]
         self.assert_within(measured, sleep / 2 if killed_after is None else 0.5, summary["run"]["wall_s"] - paused + 0.05,
                            f"{name}: what the run says of the time outside of the pauses")
@@ -146,7 +147,7 @@ class Pause(driver.EndToEnd):
         return run, measured
 
     def traced(self, run, function=""):
-        """Seconds in functions whose names have that in them."""
+        """Returns the seconds in functions whose names contain the text."""
         exported = self.folder / "trace.json"
         subprocess.run([str(driver.PROF), "export", str(run.directory), "--format=json", "-o", str(exported)], check=True)
         export = json.loads(exported.read_text())
@@ -178,7 +179,7 @@ class Pause(driver.EndToEnd):
         self.check_wait("killed_paused", 30, 0, 0.4, 0.9, 1.3, killed_after=2.3)
 
     def outside_work(self, seconds):
-        """What prof samples from outside: a static program of known CPU time, alone and below a shell."""
+        """Returns what prof samples from outside: a static program with known CPU time, alone and below a shell."""
         static = driver.program("static_work")
         return [static, seconds], ["sh", "-c", f"{static} {seconds}; true"]
 
@@ -186,7 +187,7 @@ class Pause(driver.EndToEnd):
         for command in self.outside_work("1.5"):
             run = self.prof_run(command, options=["--delay", "0.4", "--duration", "0.5", "--trace"])
             self.assertEqual((run.status, run.stdout), (0, b"worked\n"), run.stderr)
-            # Never more than the window; less on a machine with other work, as the whole run shows.
+            # Never more than the window; less on a busy machine, as the whole run shows.
             got = min(1, 1.5 / run.summary()["run"]["wall_s"])
             self.assert_within(run.total("CPUTIME"), 0.15 * got, 0.52, "CPU time in the window")
             self.assertGreater(run.summary()["sampling"]["paused_s"], 0.8)
@@ -214,7 +215,7 @@ class Pause(driver.EndToEnd):
             measured = run.total("CPUTIME")
             self.assertGreater(measured, spent - paused - 0.1)
             self.assertLess(measured, run.summary()["run"]["wall_s"] - paused + 0.05)
-            if spent > 0.9 * run.summary()["run"]["wall_s"]:  # the program had a processor for itself
+            if spent > 0.9 * run.summary()["run"]["wall_s"]:  # the program was the only user of a processor
                 self.assertLess(measured, spent - 0.8 * paused)
 
     def test_what_cannot_be_paused_is_said_in_one_line(self):

@@ -1,5 +1,5 @@
-"""Pictures that `prof view` writes, read back: pixels of PNG files, and the texts of SVG drawings with their places. Pages are
-laid out alike in both, so that a text of the drawing says where to look in the picture."""
+"""Reads pictures that `prof view` writes: pixels of PNG files, and the texts of SVG drawings with their positions.
+Pages have the same layout in both, so that a text in the drawing gives its position in the picture."""
 
 import collections
 import re
@@ -10,7 +10,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Picture:
-    """The pixels of a PNG file, 8 bits a channel, as 0xrrggbb: pixel(x, y)."""
+    """The pixels of a PNG file, 8 bits per channel, as 0xrrggbb: pixel(x, y)."""
 
     def __init__(self, path):
         data = path.read_bytes()
@@ -59,18 +59,18 @@ class Picture:
         return int.from_bytes(self.rows[int(y)][at:at + 3], "big")
 
     def line(self, y, begin=0, end=None):
-        """The pixels from `begin` to before `end`."""
+        """Returns the pixels from `begin` up to, but not including, `end`."""
         return [self.pixel(x, y) for x in range(int(begin), self.width if end is None else int(end))]
 
     def colours(self, left, top, right, bottom):
-        """How many pixels of each colour are there."""
+        """Returns the number of pixels of each colour."""
         counts = collections.Counter()
         for y in range(max(int(top), 0), min(int(bottom), self.height)):
             counts.update(self.line(y, max(left, 0), min(right, self.width)))
         return counts
 
     def run(self, x, y):
-        """How many pixels of the colour that is there lie in a row around it."""
+        """Returns the number of adjacent pixels in the row that have the colour of this one."""
         line, colour = self.line(y), self.pixel(x, y)
         begin = end = int(x)
         while begin > 0 and line[begin - 1] == colour:
@@ -80,7 +80,7 @@ class Picture:
         return end - begin
 
 
-Text = collections.namedtuple("Text", "words x y")  # where its first letter stands on the line
+Text = collections.namedtuple("Text", "words x y")  # position of its first letter on the base line
 
 
 class Drawing:
@@ -100,7 +100,7 @@ class Drawing:
                 self.texts.append(Text(words, moved[2] + moved[0] * float(x), moved[3] + moved[1] * float(y)))
 
     def all(self, words):
-        """Those that begin so, from top to bottom."""
+        """Returns the texts that start like this, from top to bottom."""
         return sorted((text for text in self.texts if text.words.startswith(words)), key=lambda text: (text.y, text.x))
 
     def one(self, words):

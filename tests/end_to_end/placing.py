@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Allocations that a repair plan names, or that a run finds threads to contend for, are laid out anew, and programs run
-as they do without."""
+"""Allocations that a repair plan names, or that a run finds contended, are re-laid out, and programs run as without
+repair."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ def plan_of_cases(placement):
 
 class PlannedRuns(driver.EndToEnd):
     def run_planned(self, data, command, events=("CPUTIME",), env=""):
-        """The program with this plan, and nothing else of the run."""
+        """Runs the program with this plan only, without other repairs."""
         file = self.folder / "plan"
         file.write_bytes(data)
         memory = driver.BUILD / "lib/libhpcrun-memory.so"
@@ -36,15 +36,15 @@ class PlannedRuns(driver.EndToEnd):
         return self.prof_run(["sh", "-c", start, "sh", *command], events=events, options=["--no-analyze"])
 
     def measured(self, run):
-        """The files of all processes."""
+        """Returns the files of all processes."""
         return [file.read_bytes() for file in run.directory.glob("*.prof")]
 
     def counters(self, run):
-        """Their sums."""
+        """Returns the sums of their counters."""
         return [sum(one) for one in zip(*(struct.unpack_from("<64Q", data, COUNTERS) for data in self.measured(run)))]
 
     def repairs(self, run):
-        """(kind, bytes, align, offset, pad, entry) of each."""
+        """Returns (kind, bytes, align, offset, pad, entry) of each repair."""
         found = []
         for data in self.measured(run):
             for at in range(0, len(data) - RECORD.size, 8):
@@ -73,7 +73,7 @@ class Placing(PlannedRuns):
     def test_what_cannot_be_had_is_refused_and_counted(self):
         run = self.run_planned(plan_of_cases((64, 16, 64)), [PLACED, "64", "16", "64"])
         self.assertEqual(run.status, 0, run.stderr)
-        # Four alignments of its own, three sizes that there are not.
+        # Four requested alignments, and three sizes that do not exist.
         self.assertEqual(self.counters(run)[REFUSED], 4)
 
     def test_more_than_can_be_kept_track_of_stay_where_they_are(self):
@@ -82,7 +82,7 @@ class Placing(PlannedRuns):
         counters = self.counters(run)
         self.assertGreater(counters[REFUSED], 0)
         self.assert_within(counters[PLACED_ALLOCATIONS], 40_000, 65_536, "placed allocations")
-        self.assertEqual(counters[PLACED_ALLOCATIONS] + counters[REFUSED], 150_002)  # two are the global one's
+        self.assertEqual(counters[PLACED_ALLOCATIONS] + counters[REFUSED], 150_002)  # two belong to the global one
 
     def test_contents_survive_a_storm_of_threads(self):
         for placement in ((64, 0, 64), (128, 112, 64)):
@@ -149,10 +149,10 @@ class Placing(PlannedRuns):
 
 
 class PlacingOfContended(PlannedRuns):
-    """Threads have to run at the same time: alone on the machine."""
+    """Threads must run at the same time, so this test needs the whole machine."""
 
     def test_what_the_run_finds_contended_for_is_laid_out_anew_in_this_run(self):
-        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        # On a busy machine threads may rarely run at the same time.
         for _ in range(3):
             run = self.prof_run([driver.sample("requests")], events=["contention"], options=["--no-analyze"],
                                 env={**os.environ, "PROF_REPAIR": "layout"})

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Code that is not annotated, and whose threads tell each other of what they wrote in all the ways that there are, beside data that
-they share falsely: the page is isolated or it is not, and what is seen is what C++ allows either way, but where the documentation says
-that nothing is guaranteed (docs/isolate.md)."""
+"""Code that is not annotated, whose threads communicate in all possible ways next to falsely shared data. The page is
+isolated or not. Either way, the observed results are those that C++ allows, except where the documentation excludes a
+guarantee (docs/isolate.md)."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import repair_runs
 
 LITMUS, RARE_LOCKS = driver.program("plain_litmus"), driver.program("rare_locks")
 MILLISECONDS = 1200
-# Told by a plain store alone, or two of them to one place: what was seen is printed.
+# Communicated by a plain store only, or by two to one place: the observed results are printed.
 NOT_GUARANTEED = {"message_release_acquire", "message_consume", "message_fences", "spin_flag", "figure_3"}
 # By atomic instructions that do not make the page of the data common.
 APART = ["message_seq_cst", "message_full_fences", "message_exchange", "figure_11", "spin_lock", "ticket_lock"]
@@ -26,7 +26,7 @@ class PlainLitmus(repair_runs.RepairRuns):
         return self.plain_run([LITMUS]).stdout.decode().split() + [f"{name} apart" for name in APART]
 
     def run_case(self, case, options, prof=driver.PROF):
-        """What was seen that is not allowed, and what became of the page."""
+        """Returns the forbidden results that were observed, and the fate of the page."""
         name, *where = case.split()
         run = self.prof_run([LITMUS, name, str(MILLISECONDS), *where], options=options, prof=prof)
         self.assertEqual(run.status, 0, run.stderr)
@@ -47,7 +47,7 @@ class PlainLitmus(repair_runs.RepairRuns):
                 print(f"{case}: {fate}{f', {wrong} rounds that are not guaranteed' if wrong else ''}")
                 if case not in NOT_GUARANTEED:
                     self.assertEqual(wrong, 0, f"{case}, {fate}")
-        # On a busy machine threads may not have met.
+        # On a busy machine threads may not have communicated.
         for case, wanted in ((REPAIRED, "repaired"), (DECLINED, "declined")):
             for _ in range(repair_runs.ATTEMPTS):
                 if wanted in fates[case]:
@@ -58,7 +58,8 @@ class PlainLitmus(repair_runs.RepairRuns):
                 self.skipTest(f"{case} is {fates[case]}: the machine is too busy to find anything")
 
     def test_a_lock_of_the_programs_own_ends_isolation_and_loses_nothing(self):
-        """What it guards lies on the page that is isolated until it is taken, or that never is, where it is taken often."""
+        """The data that it guards is on the page that is isolated until the lock is taken, or that is never isolated if
+        the lock is taken often."""
         for between in (700, 5):
             with self.subTest(between=between):
                 for _ in range(repair_runs.ATTEMPTS):
@@ -75,7 +76,7 @@ class PlainLitmus(repair_runs.RepairRuns):
                 self.assertIn("atomic operations", repairs["pages"][-1]["why"])
 
     def test_without_commits_it_goes_wrong(self):
-        """The same by a prof whose library leaves out the commits: what a mutex guards gets lost."""
+        """The same with a prof whose library omits commits: data guarded by a mutex is lost."""
         prof = self.folder / "broken/bin/prof"
         libraries = prof.parent.parent / "lib"
         for folder in (prof.parent, libraries):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The bar of `prof analyze` on a terminal goes through all phases of an analysis, of which each comes to its end, and leaves nothing."""
+"""The bar of `prof analyze` on a terminal shows all phases of an analysis, completes each of them, and leaves nothing."""
 
 import fcntl
 import os
@@ -33,15 +33,15 @@ class ProgressOnATerminal(EndToEnd):
                        check=True, stdout=subprocess.DEVNULL)
 
     def slowed(self, *words):
-        """The command, whose measurement files take a fifth of a second each to be opened: the bar is for what takes longer than
-        half a second."""
+        """Returns the command with measurement files that take a fifth of a second each to open. The bar is shown for
+        work that takes longer than half a second."""
         opens = "/^open"
         paths = [word for path in self.job.glob("*.prof") for word in ("-P", path)]
         return ["strace", "-f", "-qqq", "-o", "/dev/null", *paths, "-e", f"trace={opens}", "-e",
                 f"inject={opens}:delay_enter=200000", *words]
 
     def on_terminal(self, command, **environment):
-        """What a command writes to standard error, a terminal of 80 columns."""
+        """Returns what a command writes to standard error, a terminal with 80 columns."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         process = subprocess.Popen([str(word) for word in command], stderr=theirs, stdout=subprocess.DEVNULL,
@@ -67,7 +67,7 @@ class ProgressOnATerminal(EndToEnd):
             shares = [share for stage, share in drawn if stage == phase]
             self.assertEqual(sorted(shares), shares, phase)
             self.assertEqual(100, shares[-1], phase)
-        # The bar is erased before the path of the database.
+        # The bar is erased before the path of the database is printed.
         self.assertRegex(written, r"100 %" + re.escape(ERASED) + r"\S+\r\n$")
 
     def test_every_phase_ends_at_100_per_cent(self):

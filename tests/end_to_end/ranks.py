@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`mpirun -n 4 prof run ./app`: all ranks measure into one directory, the first one speaks for them, and the report
+"""`mpirun -n 4 prof run ./app`: all ranks measure into one directory, the first one prints for all, and the report
 compares them."""
 
 import json
@@ -18,7 +18,7 @@ ENVIRONMENT = {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 
 class MpiRanks(EndToEnd):
     def mpirun(self, *words, command=("slow", "2"), directory="job", launcher=MPIRUN):
-        """mpirun -n 4 prof run -o DIRECTORY WORDS mpi_ranks COMMAND"""
+        """Runs mpirun -n 4 prof run -o DIRECTORY WORDS mpi_ranks COMMAND."""
         whole = [*launcher, str(PROF), "run", *(["-o", directory] if directory else []), *words, "--",
                  program("mpi_ranks"), *command]
         done = subprocess.run(whole, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -26,7 +26,7 @@ class MpiRanks(EndToEnd):
         return Run(done, self.folder / directory if directory else None)
 
     def analyze(self, *directories):
-        """What `prof analyze` says."""
+        """Returns what `prof analyze` prints."""
         done = subprocess.run([str(PROF), "analyze", "--no-sources", *map(str, directories)], stderr=subprocess.PIPE,
                               timeout=60)
         self.assertEqual(0, done.returncode, done.stderr)
@@ -42,7 +42,7 @@ class MpiRanks(EndToEnd):
         self.assertEqual([f"rank {rank} of 4: 8 steps" for rank in range(4)],
                          sorted(run.stdout.decode().splitlines()))
         self.assertEqual([0, 1, 2, 3], self.ranks_in(run.directory))
-        # The first rank alone speaks, and its last line is the database.
+        # Only the first rank prints, and its last line is the database.
         self.assertEqual(1, said.count(f"{run.directory}/database"), said)
         self.assertEqual(1, said.count("hottest path"), said)
         self.assertFalse((run.directory / "launch.json").exists())
@@ -60,19 +60,19 @@ class MpiRanks(EndToEnd):
         self.assert_within(compute[2], 0.4, 0.9, "what the slow rank computed, 0.6 s")
         for rank in (0, 1, 3):
             self.assert_within(compute[rank], 0.1, 0.35, f"what rank {rank} computed, 0.2 s")
-        # Four ranks may lack processors, which is told; there is nothing else to tell of them.
+        # Four ranks may lack processors, which is reported. There is nothing else to report about them.
         self.assertEqual([], [note for note in report["notes"] if "rank" in note and "had a processor" not in note])
         summary = run.summary()
         self.assertEqual(4, summary["run"]["ranks"])
         self.assertIn("slow-rank", [finding["kind"] for finding in summary["findings"]])
 
-        # The directory is taken: the next launch is refused, and one rank says so.
+        # The directory is taken: the next launch is refused, and one rank reports it.
         again = self.mpirun()
         self.assertNotEqual(0, again.status)
         self.assertEqual(1, again.stderr.decode().count("holds the measurements of another run"))
         self.assertEqual([0, 1, 2, 3], self.ranks_in(run.directory))
 
-        # With a rank's files gone, and with those of a second launch beside them.
+        # Without a rank's files, and with those of a second launch in the same directory.
         files = {rank: list(run.directory.glob(f"*-{rank}-*-*.prof")) for rank in range(4)}
         other = self.folder / "other"
         shutil.copytree(run.directory, other, ignore=shutil.ignore_patterns("database"))
@@ -86,7 +86,7 @@ class MpiRanks(EndToEnd):
         self.assertIn("measurements of 2 launches are analyzed as one run", said)
 
     def test_ranks_that_are_late_by_turns_are_found_in_traces(self):
-        """Both spend the same; each of eight steps one of two prepares for 50 ms, for which the other waits."""
+        """Both cost the same. In each of eight steps one of two prepares for 50 ms, for which the other one waits."""
         launcher = [*MPIRUN[:-1], "2"]
         run = self.mpirun("-q", "--trace", command=("turns", "2"), launcher=launcher)
         self.assertEqual(0, run.status, run.stderr)
@@ -100,12 +100,13 @@ class MpiRanks(EndToEnd):
         self.assert_within(prepares / blamed, 0.8, 1.01, "the part of prepare()")
         for rank in report["ranks"]:
             self.assert_within(rank["late_s"] / blamed, 0.3, 0.7, "half of the blame")
-        # Nothing of the kind where both do the same.
+        # There is no such finding if both do the same.
         even = self.mpirun("-q", "--trace", command=("works", "20"), launcher=launcher, directory="even")
         self.assertEqual([], [finding["kind"] for finding in even.report("ranks")["findings"]])
 
     def test_a_rank_that_is_late_to_one_of_two_collectives_is_found_with_what_it_does_before(self):
-        """Two ranks meet twice in each of eight steps; the second one assembles for 60 ms before the second time."""
+        """Two ranks synchronize twice in each of eight steps. The second rank assembles for 60 ms before the second
+        time."""
         run = self.mpirun("-q", command=("collective", "1"), launcher=[*MPIRUN[:-1], "2"])
         self.assertEqual(0, run.status, run.stderr)
         first = run.report("ranks")["findings"][0]
@@ -116,7 +117,7 @@ class MpiRanks(EndToEnd):
         self.assertNotIn("MPI_Allreduce", first["sentence"])
 
     def test_mpi_says_how_many_ranks_there_are_where_the_launcher_does_not(self):
-        """As by a launcher of PMIx alone, of a program that names MPI_COMM_WORLD."""
+        """With a launcher of PMIx only, and a program that names MPI_COMM_WORLD."""
         hidden = [word for name in ("RANK", "SIZE", "LOCAL_RANK") for word in ("-u", f"OMPI_COMM_WORLD_{name}")]
         run = self.mpirun("-q", "--no-analyze", directory="job-%r", launcher=[*MPIRUN[:-1], "2", "env", *hidden], command=("works", "1"))
         self.assertEqual((0, b""), (run.status, run.stderr))
@@ -154,7 +155,8 @@ class MpiRanks(EndToEnd):
         self.assertIn(str(self.folder / "job-0" / "database"), self.analyze(*made))
 
     def test_nodes_whose_clocks_differ_have_one_time(self):
-        """The second rank's node has another name, and its clock is 7 s late for prof alone: its measurements come 7 s later then."""
+        """The second rank's node has another name, and only for prof its clock is 7 s late. Its measurements then
+        appear 7 s later."""
         if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL).returncode != 0:
             self.skipTest("another node cannot be imitated: unshare --uts is not allowed")
 

@@ -1,4 +1,4 @@
-"""Writes repair plans (hpcrun/measurement/repair_plan.h) for tests and benchmarks, by what is in the programs' code."""
+"""Writes repair plans (hpcrun/measurement/repair_plan.h) for tests and benchmarks, from the code of programs."""
 
 import re
 import struct
@@ -10,7 +10,7 @@ HEADER, ENTRY, FRAME = struct.Struct("<8sIIII"), struct.Struct("<IIIIIIQQ"), str
 
 
 def call_of(library, function, callee):
-    """Offset of the frame of the function as it makes the call."""
+    """Returns the offset of the function's frame as it makes the call."""
     code = subprocess.run(["objdump", "-d", f"--disassemble={function}", library], check=True, stdout=subprocess.PIPE,
                           text=True).stdout
     lines = [line for line in code.splitlines() if re.match(r"\s+[0-9a-f]+:\t", line)]
@@ -32,7 +32,8 @@ def standard_library(program):
 
 
 def plan(entries, modules):
-    """Of each entry: (module, offset) of its frames, innermost first, the placement, and least and most bytes."""
+    """Returns a plan. Each entry has (module, offset) of its frames, innermost first, the placement, and minimum and
+    maximum bytes."""
     data = HEADER.pack(b"profplan", len(entries), sum(len(frames) for frames, *_ in entries), len(modules), 0)
     first = 0
     for frames, placement, least, most in entries:
@@ -50,7 +51,7 @@ def planned_module(module):
 
 
 def plan_for_variable(program, name):
-    """That locks in the variable are to be moved."""
+    """Returns a plan that moves locks in the variable."""
     symbols = subprocess.run(["nm", "-S", program], check=True, stdout=subprocess.PIPE, text=True).stdout
     address, size = re.search(rf"^(\w+) (\w+) \w {name}$", symbols, re.M).groups()
     return (HEADER.pack(b"profplan", 1, 1, 1, 0)

@@ -1,5 +1,5 @@
-"""Runs that repair what they find. On a busy machine threads may hardly ever run at the same time, and then there is nothing to
-find: such runs are made again."""
+"""Runs that repair what they find. On a busy machine threads may rarely run at the same time, and then there is nothing
+to find: such runs are repeated."""
 
 import json
 
@@ -10,7 +10,8 @@ ATTEMPTS = 4
 
 class RepairRuns(driver.EndToEnd):
     def run_until(self, is_found, command, output=None, events=(), options=(), attempts=ATTEMPTS):
-        """The program's run that found what is expected of it; `output`: the program's, None where it does not matter."""
+        """Returns a run of the program that found what is expected. `output`: the program's, None if it does not
+        matter."""
         for _ in range(attempts):
             run = self.prof_run(command, events=list(events), options=list(options))
             self.assertEqual(run.status, 0, run.stderr)
@@ -23,10 +24,10 @@ class RepairRuns(driver.EndToEnd):
         self.fail(f"contention was not found in {attempts} runs of {command}")
 
     def found(self, command, output=None, options=("--repair",)):
-        """A run that found allocations to lay out anew."""
+        """Returns a run that found allocations to re-lay out."""
         return self.run_until(lambda run: self.file(run).get("sites"), command, output, options=options)
 
     def file(self, run):
-        """repair.json; empty: there is none."""
+        """Returns repair.json; empty if there is none."""
         path = run.directory / "repair.json"
         return json.loads(path.read_text()) if path.exists() else {}

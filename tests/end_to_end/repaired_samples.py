@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Of samples after those of the papers: what their threads contend for is named, what laying allocations out anew helps is
-repaired, in the run that finds it and from the start of the next one, and what it does not help is declined with the reason."""
+"""Samples modelled on those of the papers: the contended data is named. Where heap layout repair helps, it is repaired
+in the run that finds it, and from the start of the next one. Where it does not help, it is declined with the reason."""
 
 import driver
 import repair_runs
 
-# What is allocated, by whom: the sizes, how many rounds are three allocations each, and who contends where. Rounds are enough for
-# two seconds on a fast machine: where contention is not plain it is judged after half a second.
+# The allocated sizes, the allocating function, the number of rounds with three allocations each, and where threads
+# contend. Rounds are enough for two seconds on a fast machine: unclear contention is judged after half a second.
 PLACED = {
     "sessions": {"rounds": 1000, "arguments": ["1000"], "function": "open_session", "bytes": 16, "users": {"Store::get"},
                  "offsets": {0, 8}},
@@ -27,7 +27,7 @@ DECLINED = {
 
 class RepairedSamples(repair_runs.RepairRuns):
     def own_function(self, side):
-        """Where a side is, by the innermost function of the sample's."""
+        """Returns the innermost function of the sample on a side."""
         return next((frame["function"].split("(")[0] for frame in side["frames"] if frame.get("file", "").endswith(".cpp")), None)
 
     def own_functions(self, data):
@@ -63,7 +63,7 @@ class RepairedSamples(repair_runs.RepairRuns):
         self.assertIn(expected["function"], [frame["function"].split("(")[0] for frame in allocation["frames"]])
         own = [side for side in data["sides"] if side["object"] > 0]
         self.assertEqual({side["thread"] for side in own}, {0, 1})
-        # Whoever begins a round writes elsewhere, too.
+        # The thread that begins a round writes elsewhere, too.
         self.assertLessEqual({side["offset"] for side in own if self.own_function(side) in expected["users"]},
                              expected["offsets"])
         self.assertLessEqual(expected["users"], self.own_functions(data))
@@ -84,7 +84,7 @@ class RepairedSamples(repair_runs.RepairRuns):
                 self.assertEqual(run.summary()["repairs"]["placed_allocations"], 0)
 
     def test_it_is_up_to_the_input_whether_threads_contend(self):
-        """The same program on an image without light pixels."""
+        """The same program with an image without light pixels."""
         run = self.prof_run([driver.sample("histogram"), "dark", "400"], options=["--repair"])
         self.assertEqual(run.status, 0, run.stderr)
         self.assertEqual(run.report("contention")["data"], [])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What threads contend for is repaired as programs run: in the run that finds it, and by repair.json in the next one."""
+"""Contention is repaired while programs run: in the run that finds it, and with repair.json in the next one."""
 
 import json
 import os
@@ -22,7 +22,7 @@ PATCHED = {"counters": "45", "fields": "30", "lock_array": "25", "references": "
 
 class Repairs(repair_runs.RepairRuns):
     def refusal(self, *options, program=REQUESTS):
-        """The one line of a run that is refused."""
+        """Returns the only line of a refused run."""
         run = self.prof_run([program, "1"], options=list(options))
         self.assertEqual((run.status, run.stdout), (125, b""), run.stderr)
         lines = run.stderr.decode().splitlines()
@@ -44,7 +44,7 @@ class Repairs(repair_runs.RepairRuns):
         repairs = run.summary()["repairs"]
         self.assertEqual((repairs["layout"], repairs["locks"], repairs["plan"]), (True, True, False))
         self.assertIn(b"repaired  ", run.stderr)
-        # Once threads were seen to contend they are sampled more often.
+        # Once contention was observed, threads are sampled more often.
         sampling = run.summary()["sampling"]
         self.assertGreater(sampling["delivered_hz"], 1.2 * sampling["requested_hz"])
 
@@ -57,7 +57,8 @@ class Repairs(repair_runs.RepairRuns):
         self.assertGreaterEqual(repairs["placed_allocations"], 1200)
         self.assertGreaterEqual(repairs["padding_bytes"], 1200 * 56)
         self.assertIn(b"repaired  1 site since ", next_run.stderr)
-        # It has nothing to look for, is sampled seldom but where a rate is asked for, and its file has what it was given.
+        # It has nothing to search for, is sampled at a low rate unless a rate is requested, and its file contains the
+        # given repairs.
         self.assertEqual(next_run.summary()["sampling"]["requested_hz"], 50)
         asked = self.prof_run([REQUESTS], options=[f"--repair=layout:{run.directory}", "-e", "CPUTIME@1000"])
         self.assertEqual(asked.summary()["sampling"]["requested_hz"], 1000)
@@ -84,7 +85,7 @@ class Repairs(repair_runs.RepairRuns):
                 self.assertIn("2 threads use different bytes", file["declined"][0]["what"])
                 data = run.report("contention")["data"][0]
                 self.assertIn(f"Declined: {why}", data["repair"])
-                # The run itself has chosen nothing that would have been refused.
+                # The run itself has selected nothing that would have been refused.
                 repairs = run.summary()["repairs"]
                 self.assertEqual({site["kind"] for site in repairs["sites"]} - {"declined"}, set())
                 self.assertEqual((repairs["placed_allocations"], repairs["refused_allocations"]), (0, 0))
@@ -138,10 +139,10 @@ class Repairs(repair_runs.RepairRuns):
             self.assertNotIn(b"dropped", run.stderr)
 
     def test_threads_that_take_turns_are_not_searched(self):
-        """Behind an interpreter's lock threads share lines all the time, and none of them ever waits for one."""
+        """Behind an interpreter's lock, threads share lines all the time, and none of them ever waits for one."""
         words = "lambda: [sorted(str(i) for i in range(20000)) for _ in range(160)]"
         script = f"import threading\nts = [threading.Thread(target={words}) for _ in range(3)]\nfor t in ts: t.start()\nfor t in ts: t.join()\n"
-        # Where others compute as well, threads look at times as if they wanted to run together.
+        # If other programs compute as well, threads sometimes appear to need processors at the same time.
         self.run_until(lambda run: run.summary()["sampling"]["delivered_hz"] < 65, [shutil.which("python3"), "-c", script], b"",
                        options=["--repair"])
 
@@ -234,11 +235,11 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual(site["trial"]["pairs"], 2)
         self.assertEqual("declined" in site, site["trial"]["ratio"] < 1.02)
         self.assertEqual(list(run.directory.glob("trial-*")), [])
-        # The program's output came once, and the database's path is the last line.
+        # The program's output appeared once, and the database's path is the last line.
         self.assertEqual(said.splitlines()[-1], f"{run.directory}/database")
 
     def repairs_of_harmed(self, *functions):
-        """The program, and a file that has the allocations of these functions of its begin lines."""
+        """Returns the program, and a file in which the allocations of these functions start at lines."""
         program = driver.program("harmed")
         identity = build_id(program).hex()
         sites = [{"frames": [{"module": program, "build_id": identity, "offset": call_of(program, function, "malloc")}],
@@ -263,13 +264,13 @@ class Repairs(repair_runs.RepairRuns):
         self.assertGreater(better["trial"]["ratio"], 1.02)
         self.assertRegex(worse["declined"], r"tried 1 times, it made the program 0\.\d+ times as fast")
         self.assertLess(worse["trial"]["ratio"], 1 / 1.02)
-        # The next run leaves it out as well.
+        # The next run omits it as well.
         again = self.prof_run([program], options=[f"--repair=layout:{run.directory}"])
         repairs = again.summary()["repairs"]
         self.assertEqual((repairs["planned_sites"], repairs["placed_allocations"]), (1, 16))
 
     def test_trials_have_the_program_s_own_allocator_on_both_sides(self):
-        """Isolated pages bring an allocator along, and are not tried."""
+        """Isolated pages need another allocator, and are not tried."""
         program, given = self.repairs_of_harmed("better")
         preloads = self.folder / "preloads"
         script = self.folder / "telling"
@@ -345,7 +346,7 @@ class Patches(driver.EndToEnd):
                 self.assertEqual(self.measured(str(built), steps).report("contention")["data"], [])
 
     def built(self, source):
-        """A copy of a sample's source, and what is built of it."""
+        """Copies a sample's source, and builds it."""
         shutil.copytree(SOURCE / "samples/contention", self.folder / "src")
         program = self.folder / "program"
         subprocess.run(["g++", "-O2", "-g", "-std=c++20", "-pthread", "-o", str(program), str(self.folder / "src" / source)],
@@ -361,7 +362,7 @@ class Patches(driver.EndToEnd):
         old = program.stat().st_mtime - 100
         text = source.read_text()
         os.utime(source, (old, old))
-        # From elsewhere names begin at the root.
+        # From another folder, names are absolute.
         done = self.patch(run)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"--- {str(source)[1:]}\n".encode(), done.stdout)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Under the limits of containers, users and machines what can be measured is; what cannot is said in one line;
-the program's result is never another."""
+"""Under the limits of containers, users and machines, prof measures what is possible, and reports what is not in one
+line. The program's result never changes."""
 
 import json
 import os
@@ -13,13 +13,14 @@ import driver
 from seccomp import refusing
 
 WORK = [driver.program("known_work"), "0.5"]
-# For the timer, that has a quarter of the samples: where others compute as well its ticks miss what a program did at its end, and few say little.
+# For the timer, which has a quarter of the samples. On a busy machine its ticks miss what a program did at its end, and
+# few samples are inaccurate.
 WORK_OF_TICKS = [driver.program("known_work"), "2"]
 OUTPUT = b"worked\n"
 
 
 def under(setting):
-    """A limit of the shell, set for prof and the program."""
+    """Applies a limit of the shell to prof and the program."""
     return lambda command: ["bash", "-c", f'{setting}; exec "$@"', "bash", *command]
 
 
@@ -58,14 +59,14 @@ class Restricted(driver.EndToEnd):
             summary = self.check_measured(run)
             self.assertIn("timer", summary["sampling"]["source"])
             self.assertTrue(any("seccomp" in line for line in summary["degradations"]))
-            # As many as the kernel's tick allows, and no time lost for it.
+            # As many as the kernel's tick allows, without losing time.
             self.assert_within(summary["sampling"]["delivered_hz"], 60, 1010, "samples a second")
             stated = run.stated("heavy") + run.stated("light")
             self.assert_within(run.total("CPUTIME") / stated, 0.95, 1.05, "measured of stated CPU time")
 
     @unittest.skipUnless(os.geteuid() == 0 and can_unshare("-m"), "needs root and a mount name space")
     def test_kernels_of_distributions_at_perf_event_paranoid_3(self):
-        """Debian's and Ubuntu's kernels answer EACCES to ordinary users there; others know no such level."""
+        """Debian's and Ubuntu's kernels answer EACCES to ordinary users; other kernels have no such level."""
         level = self.folder / "perf_event_paranoid"
         level.write_text("3\n")
         shown = unsharing("-m", setting=f"mount --bind {level} /proc/sys/kernel/perf_event_paranoid")
@@ -133,7 +134,7 @@ class Restricted(driver.EndToEnd):
         for wrapper in (["env", "-i"], ["env", "-u", "HOME", "-u", "PATH", "TMPDIR=/nonexistent"]):
             self.check_measured(self.prof_run(WORK, wrap=lambda command: [*wrapper, *command]))
 
-    # Name spaces.
+    # Namespaces.
 
     @unittest.skipUnless(can_unshare("-m"), "cannot make a mount name space")
     def test_no_proc(self):
@@ -158,12 +159,13 @@ class Restricted(driver.EndToEnd):
         wrap = unsharing("-m", setting=f"mount -t tmpfs none {place}; mount -o remount,ro {place}; cd {place}")
         run = self.prof_run(WORK, wrap=wrap, directory=place / "run")
         self.check_refused(run, "Read-only file system", "-o")
-        run = self.prof_run(WORK, wrap=wrap)  # the working folder alone
+        run = self.prof_run(WORK, wrap=wrap)  # only the working folder
         self.check_measured(run)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root may chroot")
     def test_a_chroot_without_the_runtime(self):
-        """The loader in there must not complain of what it cannot preload; the program is sampled from outside."""
+        """The loader in the chroot must not complain that it cannot preload the runtime; the program is sampled from
+        outside."""
         root = self.folder / "root"
         libraries = subprocess.run(["ldd", WORK[0]], capture_output=True, text=True, check=True).stdout
         for word in libraries.split() + [WORK[0]]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`prof diff --scaling=strong` of a real program of MPI on one rank and on two: what does not scale is its communication."""
+"""`prof diff --scaling=strong` of a real MPI program on one rank and on two: its communication does not scale."""
 
 import json
 import subprocess
@@ -8,13 +8,13 @@ import sys
 from driver import PROF, EndToEnd, lack_of_mpi, main, program
 from ranks import ENVIRONMENT
 
-DIVISIONS = 40  # millions in a step, of all ranks together
+DIVISIONS = 40  # millions per step, of all ranks together
 WAITING = ("MPI_Allreduce", "PMPI_Allreduce")
 
 
 class Scaling(EndToEnd):
     def on(self, ranks):
-        """The directory of a run on so many ranks, of which the first does all the work: the others wait for it."""
+        """Returns the directory of a run with that many ranks. The first one does all the work: the others wait for it."""
         directory = self.folder / f"on-{ranks}"
         each = [["-n", "1", PROF, "run", "-q", "-o", directory, "--", program("mpi_ranks"), "works",
                  str(DIVISIONS if rank == 0 else 1)] for rank in range(ranks)]

@@ -31,7 +31,7 @@ def instruction(code, k, if_true=0, if_false=0):
 
 
 def install(refused):
-    """refused: system call number -> errno."""
+    """Installs a filter. refused: system call number -> errno."""
     program = instruction(LOAD, 0)  # seccomp_data.nr
     for number, error in refused.items():
         program += instruction(JUMP_EQUAL, number, 0, 1) + instruction(RETURN, REFUSE | error)
@@ -44,7 +44,7 @@ def install(refused):
 
 
 def refusing(*names, error="EPERM"):
-    """A wrapper for EndToEnd.prof_run(): the command under a filter."""
+    """Returns a wrapper for EndToEnd.prof_run(): the command under a filter."""
     return lambda command: [sys.executable, os.path.abspath(__file__), *(f"{name}={error}" for name in names), "--",
                             *command]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A program that uses a signal of the runtime's through any of the C library's functions sees what it would see
-without a profiler: SIGTRAP under perf's clock, the timers' real-time signal under a timer."""
+"""A program that uses one of the runtime's signals through any function of the C library gets the same results as
+without a profiler: SIGTRAP under perf's clock, and the timers' real-time signal under a timer."""
 
 import os
 
@@ -16,7 +16,7 @@ class SignalCalls(driver.EndToEnd):
                 with self.subTest(signal=signal, trigger=trigger):
                     command = [driver.program(program), case, signal]
                     plain = self.plain_run(command, timeout=20)
-                    # Timers, which programs that take SIGTRAP are sampled by as well, sample little on a busy machine.
+                    # Timers, which also sample programs that use SIGTRAP, take few samples on a busy machine.
                     for _ in range(4):
                         run = self.prof_run(command, events=["CPUTIME@1000"], timeout=20,
                                             env={**os.environ, "PROF_TRIGGER": trigger})
@@ -61,7 +61,7 @@ class SignalCalls(driver.EndToEnd):
                 self.assertGreater(run.inclusive("(anonymous namespace)::work", event), 0, run.stderr)
 
     def test_queued_values_of_a_real_time_signal_arrive_whole(self):
-        """Whatever signal the runtime's timers use, none of the program's is lost, and none ends it."""
+        """Whichever signal the runtime's timers use, none of the program's is lost, and none ends it."""
         ways = [("sigwaitinfo", ["REALTIME@1000"], None), ("sigtimedwait", ["CPUTIME@1000"], "setsig"),
                 ("signalfd", ["CPUTIME@1000"], "timer")]
         for way, events, trigger in ways:

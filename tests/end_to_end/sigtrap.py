@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program that handles, blocks, ignores or waits for SIGTRAP sees what it would see without a profiler."""
+"""A program that handles, blocks, ignores or waits for SIGTRAP gets the same results as without a profiler."""
 
 import driver
 
@@ -22,7 +22,7 @@ class SigTrap(driver.EndToEnd):
         run = self.prof_run(command, events=["CPUTIME@1000"])
         self.assertEqual(run.stdout.decode(), plain.stdout.decode(), run.stderr)
         self.assertEqual(run.status, ends_with, run.stderr)
-        # However many samples a busy machine merges, they account for what the program used.
+        # However many samples a busy machine merges, they account for the time that the program used.
         self.assertGreater(run.samples(), 10)
         seconds = run.summary()["run"]
         self.assert_within(run.total("CPUTIME"), 0.8 * seconds["cpu_s"] - 0.05, 1.05 * seconds["wall_s"] + 0.02,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A real Slurm of one node, in a folder of its own: `srun prof run`, and the batch script of docs/cluster.md."""
+"""A real Slurm with one node in a separate folder: `srun prof run`, and the batch script of docs/cluster.md."""
 
 import os
 import pathlib
@@ -46,7 +46,7 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
 
 
 def free_ports():
-    """Two ports that nobody listens on."""
+    """Returns two unused ports."""
     with socket.socket() as one, socket.socket() as other:
         one.bind(("127.0.0.1", 0))
         other.bind(("127.0.0.1", 0))
@@ -54,14 +54,14 @@ def free_ports():
 
 
 class Slurm:
-    """Its three daemons, which end with the test."""
+    """Slurm's three daemons, which end with the test."""
 
     def __init__(self, folder):
         self.folder = folder
         self.processes = []
         for name in ("state", "spool"):
             (folder / name).mkdir(parents=True)
-        folder.chmod(0o755)  # munge's clients want to reach its socket
+        folder.chmod(0o755)  # munge's clients must reach its socket
         key = folder / "munge.key"
         key.write_bytes(os.urandom(1024))
         key.chmod(0o400)
@@ -132,7 +132,7 @@ class UnderSlurm(EndToEnd):
         self.assertEqual(1, said.count(f"{self.folder}/step/database"), said)
 
     def test_mpich_in_an_allocation_makes_launches_of_its_own(self):
-        """Its proxies are tasks of a step, or children of a shell that is one; their ranks are others."""
+        """Its proxies are tasks of a step, or children of a shell that is one. Their ranks are not tasks."""
         if not all(shutil.which(name) for name in ("mpiexec.hydra", "mpicxx.mpich")):
             self.skipTest("MPICH is not here (Debian: mpich, libmpich-dev)")
         subprocess.run(["mpicxx.mpich", "-O2", "-o", self.folder / "app", SOURCE / "tests/end_to_end/programs/mpi_ranks.cpp"],
@@ -154,7 +154,7 @@ class UnderSlurm(EndToEnd):
         together = self.slurm.run("srun", "-n", "2", str(PROF), "analyze", "step", "-o", "together.db", cwd=self.folder)
         said = together.stderr.decode()
         self.assertEqual(0, together.returncode, said)
-        self.assertEqual(1, said.count("together.db"), said)  # the first task alone speaks
+        self.assertEqual(1, said.count("together.db"), said)  # only the first task prints
         alone = self.slurm.run(str(PROF), "analyze", "step", "-o", "alone.db", cwd=self.folder)
         self.assertEqual(0, alone.returncode, alone.stderr.decode())
         for name in ("meta.db", "profile.db", "cct.db", "run.json"):

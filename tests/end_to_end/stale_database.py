@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A report of a measurement directory shows what was measured last, whether or not the directory can be written."""
+"""A report of a measurement directory shows the latest measurements, even if the directory is not writable."""
 
 import json
 import os
@@ -24,7 +24,7 @@ class StaleDatabase(driver.EndToEnd):
         return run
 
     def add_process(self, run):
-        """Another process's measurement."""
+        """Adds another process's measurement."""
         [file] = self.measured("other").directory.glob("*.prof")
         shutil.copyfile(file, run.directory / "z-1-1-0.prof")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The stalls of a team of processes are found where one of them wakes up late, and no others."""
+"""The stalls of a team of processes are found if one of them wakes up late, and no others are."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ def stalls(run, *options):
 
 @contextlib.contextmanager
 def busy(count, processors=None):
-    """Programs that compute meanwhile, on all processors or these."""
+    """Runs programs that compute meanwhile, on all processors or on these."""
     place = f"import os; os.sched_setaffinity(0, {processors})\n" if processors else ""
     programs = [subprocess.Popen([sys.executable, "-c", place + "while True: pass"]) for _ in range(count)]
     try:
@@ -35,7 +35,7 @@ class Stalls(driver.EndToEnd):
     def assert_found(self, run, report):
         stated, found = run.stated("lost_s"), report["totals"]["STALL"]
         print(f"lost: stated {stated:.3f} s, found {found:.3f} s in {len(report['stalls'])} stalls")
-        # Ten times up to 290 ms; how much of that is lost is for the machine to say.
+        # Ten times up to 290 ms; how much of that is lost depends on the machine.
         self.assertGreater(stated, 0.5)
         self.assert_within(found, 0.8 * stated, 1.1 * stated, "time lost")
 
@@ -56,7 +56,7 @@ class Stalls(driver.EndToEnd):
         self.assertGreater(finding["values"]["threads"], 5)
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
 
-        # One of twelve is not fewer than 8 %.
+        # One of twelve is not less than 8 %.
         self.assertEqual(stalls(run, "--stall-share=8")["totals"]["STALL"], 0)
         self.assertEqual(stalls(run, "--stall-factor=1000")["totals"]["STALL"], 0)
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Streams that are closed, full or read by nobody cost messages and nothing else."""
+"""Closed, full and unread streams lose messages and nothing else."""
 
 import os
 import subprocess
 
 import driver
 
-# Whether a program has an input and messages, and which signals it ignores.
+# Whether a program has input and standard error, and which signals it ignores.
 LOOK = "for n in 0 2; do [ -e /proc/$$/fd/$n ]; echo $?; done; grep SigIgn /proc/$$/status; exit 7"
 
 
@@ -17,7 +17,7 @@ class StandardStreams(driver.EndToEnd):
                               text=True, timeout=100)
 
     def check_run(self, redirection):
-        """The program's status, and everything that a run leaves."""
+        """Checks the program's status, and everything that a run leaves."""
         done = self.shell(f"$PROF run -o m sh -c 'echo out; exit 7' {redirection}")
         self.assertEqual((done.returncode, done.stdout), (7, "out\n"), done.stderr)
         report = self.shell("$PROF report m --format=json")

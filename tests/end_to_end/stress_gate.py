@@ -4,7 +4,7 @@
 import driver
 
 SECONDS = 30
-# A hang is no progress: the program needs SECONDS, its analysis some more.
+# A hang is no progress: the program needs SECONDS, and its analysis some more.
 PATIENCE_S = SECONDS + 120
 
 
@@ -16,7 +16,7 @@ class StressGate(driver.EndToEnd):
         self.assertEqual(run.status, 42)
         summary = run.summary()
         cpu = run.total("CPUTIME")
-        # Two processors were kept busy; half of what the clock promises is far more than a start would give.
+        # Two processors were busy. Half of what the clock should deliver is far more than the start alone would.
         self.assertGreater(cpu, SECONDS * 0.5)
         self.assertGreater(summary["sampling"]["samples"], 4000 * SECONDS * 0.25)
         for function in ("load_and_unload", "allocate", "throw_and_catch", "fork_and_exec", "create_and_join"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The share of read() that the sample itself measures is found within 5 points, whoever runs it."""
+"""The share of read() that the sample itself measures is found within 5 points, for any user."""
 
 import os
 
@@ -31,7 +31,7 @@ class SyscallShare(driver.EndToEnd):
         wrap = driver.as_nobody if os.geteuid() == 0 else lambda command: command
         run = self.prof_run([driver.sample("hot_loop")], events=["CPUTIME@1000"], wrap=wrap)
         self.assertEqual(run.status, 0, run.stderr)
-        # Neither merged by the kernel nor worth nothing: one for nearly every millisecond.
+        # Not merged by the kernel, and not without weight: one for nearly every millisecond.
         self.assertGreater(run.samples(), 800 * run.total("CPUTIME"))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A program that takes its handlers of SIGTRAP back and sends the signal to single threads while breakpoints raise it: its own
-reach its handlers, each of them, or kill it where there is none; the breakpoints' never do."""
+"""A program that removes its handlers of SIGTRAP, and sends the signal to single threads, while breakpoints raise it.
+Its own signals reach its handlers, or kill it if there is none. The breakpoints' signals never do."""
 
 import driver
 
@@ -9,7 +9,7 @@ class TakenTraps(driver.EndToEnd):
     def check(self, name, ends_with=0):
         command = [driver.program("taken_traps"), name]
         plain = self.plain_run(command)
-        # Where threads hardly ever run at the same time no breakpoint is hit, and nothing would have been tried.
+        # If threads rarely run at the same time, no breakpoint is hit, and nothing is tested.
         for _ in range(4):
             run = self.prof_run(command, events=["contention@1000"])
             self.assertEqual(run.stdout.decode(), plain.stdout.decode(), run.stderr)

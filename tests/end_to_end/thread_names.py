@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Threads are shown by the name that they come to have, whoever gives it, whenever, and however the process ends."""
+"""Threads are shown by their latest names, however and whenever these were set, and however the process ends."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ class ThreadNames(driver.EndToEnd):
                 exported = self.export(run, form).read_bytes()
                 if exported.startswith(b"\x1f\x8b"):
                     exported = gzip.decompress(exported)
-                for name in NAMES - {"idle-one"}:  # which cost nothing
+                for name in NAMES - {"idle-one"}:  # without any cost
                     self.assertIn(name.encode(), exported)
         shown = subprocess.run([str(driver.PROF), "report", str(run.directory), "--thread=late-name"], capture_output=True,
                                text=True, timeout=60)
@@ -83,7 +83,7 @@ class ThreadNames(driver.EndToEnd):
                 self.assertEqual(prof.returncode, 0, said)
                 process.communicate("\n", timeout=60)
                 self.assertEqual(process.returncode, 0)
-                # The one that had ended before is none of the threads.
+                # The thread that had ended before is not listed.
                 self.assertEqual(self.names(driver.Run(prof_done(said), directory)), sorted(NAMES - {"has-ended"}))
 
 

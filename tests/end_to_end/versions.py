@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`prof diff` finds the function that became slower between two builds of a program, and nothing in runs that are the same."""
+"""`prof diff` finds the function that became slower between two builds of a program, and nothing between equal runs."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 
 import driver
 
-# Each function takes a stated amount of CPU time, whatever the machine.
+# Each function takes a given amount of CPU time on any machine.
 SOURCE = """#include <time.h>
 volatile unsigned sink;
 double now() { timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
@@ -42,7 +42,7 @@ class Versions(driver.EndToEnd):
         return [f"{name}-{turn}" for turn in range(RUNS)]
 
     def check(self, *programs, **environment):
-        """check-regressions of docs/ci.md"""
+        """Runs check-regressions of docs/ci.md."""
         path = f"{driver.PROF.parent}:{os.environ['PATH']}"
         return subprocess.run(["./check-regressions", *programs], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=120,
@@ -74,7 +74,7 @@ class Versions(driver.EndToEnd):
                                    r"\(.+ -> .+, 3 runs a side, p [=<] [0-9.e-]+\)$")
         self.assertIn("regressions\n", done.stdout)
 
-        # The script of the documentation, whose status a job of CI ends with.
+        # The script of the documentation, whose status is that of the CI job.
         script = re.search(r"<<'SCRIPT'\n(.*?)^SCRIPT$", (SOURCE_TREE / "docs/ci.md").read_text(), re.DOTALL | re.MULTILINE)
         (self.folder / "check-regressions").write_text(script.group(1))
         (self.folder / "check-regressions").chmod(0o755)
@@ -85,7 +85,7 @@ class Versions(driver.EndToEnd):
         self.assertEqual((done.returncode, "regression" in done.stderr), (0, False), done.stderr)
         self.assertEqual(self.check("./app-before", "./no-such-program").returncode, 127)
 
-        # hot moved to another line: the source was kept with each database.
+        # hot moved to another line: the source was stored with each database.
         lines = json.loads(self.diff(*sides, "--by=line", "--format=json").stdout)
         worst = lines["rows"][0]
         self.assertEqual((worst["frames"][0]["line"], worst["presence"]),
@@ -97,7 +97,7 @@ class Versions(driver.EndToEnd):
         done = self.diff("--before", *before, "--after", *before, "--fail-on-regress=0%")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("CPUTIME   the same, ", done.stdout)
-        # What became faster does not fail.
+        # A function that became faster is not a failure.
         self.assertEqual(self.diff(sides[1], sides[0], "--fail-on-regress=5%").returncode, 0)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`prof view` writes pictures of every page without a display, analyzes what was only measured, and refuses what it cannot open
+"""`prof view` writes pictures of every page without a display, analyzes measurements, and refuses what it cannot open
 with one line."""
 
 import csv
@@ -12,7 +12,7 @@ import unittest
 
 import driver
 
-LIMIT_S = 60  # that one picture or table may take
+LIMIT_S = 60  # for one picture or table
 VIEWER = driver.PROF.parent.parent / "lib/prof-viewer"
 
 
@@ -28,14 +28,14 @@ class Viewer(driver.EndToEnd):
         return self.plain_run([str(driver.PROF), "view", *map(str, words)], timeout=LIMIT_S)
 
     def pages(self):
-        """All that there are, as the refusal of another one names them."""
+        """Returns the names of all pages, as listed by the refusal of an unknown one."""
         said = self.view("--view", "nothing").stderr.decode()
         pages = re.search(r"\{(.*)\}", said).group(1).split(",")
         self.assertIn("summary", pages)
         return pages
 
     def refused(self, *words):
-        """The one line that a refusal prints."""
+        """Returns the only line that a refusal prints."""
         run = self.view(*words)
         self.assertEqual(run.returncode, 125, run.stderr)
         line, = run.stderr.decode().splitlines()
@@ -73,7 +73,7 @@ class Viewer(driver.EndToEnd):
         self.assertEqual(size_of_png(picture), (1280, 800))
 
     def table(self, directory, page, *words):
-        """The rows of a page as dictionaries, by the titles of the columns, with their depth."""
+        """Returns the rows of a page as dictionaries, by the titles of the columns, with their depth."""
         file = self.folder / f"{page}.csv"
         done = self.view(directory, "--view", page, "--table", file, *words)
         self.assertEqual((done.returncode, done.stderr), (0, b""), page)
@@ -81,7 +81,7 @@ class Viewer(driver.EndToEnd):
             return list(csv.DictReader(lines))
 
     def paths_of_table(self, rows, costs):
-        """Call path -> its costs; each path of a table is there once."""
+        """Returns call path -> its costs; a table has each path once."""
         paths, path = {}, []
         for row in rows:
             path = path[:int(row["depth"])] + [row["Function"]]
@@ -128,7 +128,8 @@ class Viewer(driver.EndToEnd):
             self.assertAlmostEqual(float(row["value"]), run.report("flat", f"--thread={thread}")["totals"]["CPUTIME"], 9)
 
     def instructions_by_objdump(self, program, function):
-        """Their addresses, in hexadecimal. The compiler may have made its one copy for its callers: "f(int) [clone .isra.0]"."""
+        """Returns the addresses of its instructions, in hexadecimal. The compiler may have cloned it for its callers:
+        "f(int) [clone .isra.0]"."""
         symbols = subprocess.run(["nm", "-S", "-C", program], capture_output=True, text=True, check=True).stdout
         begin, size = next(line.split()[:2] for line in symbols.splitlines() if f" {function}" in line)
         code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--start-address=0x{begin}",
@@ -142,7 +143,7 @@ class Viewer(driver.EndToEnd):
         rows = self.table(run.directory, "source", "--function", row["function"])
         self.assertEqual([row["address"] for row in rows],
                          self.instructions_by_objdump(driver.sample("hot_loop"), "find_customer("))
-        # Behind the line of what was inlined stands the function that it is of.
+        # The line of inlined code is followed by its function.
         own = sum(float(row["CPUTIME excl"]) for row in rows if "  " not in row["line"])
         self.assertGreater(own, 0)
         self.assertAlmostEqual(own, row["values"]["CPUTIME"]["exclusive"], 9)
@@ -189,7 +190,7 @@ class Viewer(driver.EndToEnd):
         self.assertIn("summary", self.refused(run.directory, "--view", "summary", "--table", self.folder / "x.csv"))
 
     def test_tables_go_where_they_are_asked_to(self):
-        """Into pipes as well, and never over what is no file or is the database's own."""
+        """Pipes are written as well; anything that is not a regular file, and the database's own files, are not."""
         run = self.prof_run([driver.sample("hot_loop")], options=["--trace"])
         table = self.folder / "flat.csv"
         self.assertEqual(0, self.view(run.directory, "--view", "flat", "--table", table).returncode)
@@ -203,7 +204,7 @@ class Viewer(driver.EndToEnd):
         self.assertTrue(pipe.is_fifo())
         self.assertIn("/dev/full", self.refused(run.directory, "--view", "flat", "--table", "/dev/full"))
         self.assertTrue(pathlib.Path("/dev/full").is_char_device())
-        # A link at that name is replaced; what it names stays as it is.
+        # A link with that name is replaced; its target stays unchanged.
         named = self.folder / "named"
         named.write_text("another's")
         for option in ("--table", "--screenshot"):
@@ -222,7 +223,7 @@ class Viewer(driver.EndToEnd):
         self.assertEqual(before, own.read_bytes())
         self.assertIn("locks", self.refused(run.directory, "--view", "locks", "--table", table))
 
-        # Nor over what another run that is compared was measured into.
+        # Nor over the measurements of another run that is compared.
         other = self.prof_run([driver.sample("hot_loop")])
         inner = next((other.directory / "database" / "src").rglob("*.cpp"), other.directory / "database" / "profile.db")
         measured = next(other.directory.glob("*.prof"))
@@ -232,7 +233,7 @@ class Viewer(driver.EndToEnd):
             self.assertIn(why, self.refused(run.directory, "--compare", other.directory, "--view", "flat", "--table", file))
             self.assertEqual(before, file.read_bytes())
 
-        # A page of which something cannot be read is no success.
+        # A page with unreadable data is not a success.
         trace = run.directory / "database" / "trace.db"
         damaged = bytearray(trace.read_bytes())
         for at in range(len(damaged) // 2, len(damaged), 97):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What `prof view --screenshot` paints, read back: shares of colours are the shares that reports tell, and texts are there. On real
-runs of the samples, each of which has something to show on its page."""
+"""Reads what `prof view --screenshot` paints: shares of colours equal the shares in reports, and texts are present.
+Uses real runs of samples, each of which has something to show on its page."""
 
 import collections
 import csv
@@ -18,7 +18,7 @@ import driver
 from pictures import Drawing, Picture
 
 VIEWER = driver.PROF.parent.parent / "lib/prof-viewer"
-LIMIT_S = 60  # that one picture may take
+LIMIT_S = 60  # for one picture
 TOLERANCE = 0.01
 
 
@@ -40,7 +40,7 @@ class ViewerPixels(driver.EndToEnd):
         cls.runs_of_samples = {}
 
     def measured(self, name):
-        """One run of a sample, for all tests."""
+        """A run of a sample, shared by all tests."""
         if name not in self.runs_of_samples:
             how = self.SAMPLES[name]
             program, *words = how["command"]
@@ -61,7 +61,7 @@ class ViewerPixels(driver.EndToEnd):
         return done.stdout.decode()
 
     def shown(self, run, page, *words, size="1000x500"):
-        """The page's pixels, and its texts with their places in them."""
+        """Returns the page's pixels, and its texts with their positions."""
         files = [self.folder / f"{page}.{kind}" for kind in ("png", "svg")]
         for file in files:
             self.view(run, page, "--size", size, "--screenshot", file, *words)
@@ -71,7 +71,7 @@ class ViewerPixels(driver.EndToEnd):
         return list(csv.DictReader(io.StringIO(self.view(run, page, "--table", "-"))))
 
     def assert_written(self, picture, text):
-        """Where the drawing has a text the picture has more than its ground."""
+        """Checks that the picture has more than background wherever the drawing has a text."""
         box = picture.colours(text.x, text.y - 10, text.x + 6 * min(len(text.words), 20), text.y + 2)
         ground = box.most_common(1)[0][1]
         self.assertGreater(sum(box.values()) - ground, 0.05 * sum(box.values()), text)
@@ -122,7 +122,7 @@ class ViewerPixels(driver.EndToEnd):
             shares = {row["Function"]: float(row["Share"]) for row in self.table(run, "timeline")}
             head, below = drawing.one("Function"), drawing.one("all rows")
             axis = next(text for text in drawing.texts if re.fullmatch(r"0(\.0*)? s", text.words))
-            # The colours are those beside the names in the table; letters are on the colour before them.
+            # The colours are those next to the names in the table; letters are on the colour before them.
             colours = {text.words: picture.pixel(text.x - 10, text.y - 4) for text in drawing.texts
                        if text.words in shares and text.x > head.x}
             plot = collections.Counter()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Calls that wait, and those that transfer much, return under clocks that go on meanwhile what they return without a
-profiler; and the time is measured all the same, however the wait or the process ends."""
+"""Calls that wait, and calls that transfer much, return the same under running clocks as without a profiler. Their time
+is measured, however the wait or the process ends."""
 
 import os
 import signal
 
 import driver
 
-# Signals that could interrupt a wait: of timers on the wall clock, of F_SETSIG, of both.
+# Signals that could interrupt a wait: from timers on the wall clock, from F_SETSIG, from both.
 SOURCES = {
     "timers": ("sigtrap", ["REALTIME@2000"]),
     "queued": ("setsig", ["CPUTIME@2000"]),
@@ -62,7 +62,7 @@ class Waits(driver.EndToEnd):
         blocked = run.stated("blocked")
         measured = run.inclusive("(anonymous namespace)::block_in_poll", "REALTIME")
         self.assert_within(measured, 0.95 * blocked, most * blocked + 0.05, f"REALTIME of a wait until {how}")
-        # The call is the C library's, as if the program had called it itself.
+        # The call is shown as the C library's, as if the program had called it directly.
         ours = sum(row["values"].get("REALTIME", {}).get("inclusive", 0) for row in run.report("flat")["rows"]
                    if row["module"].endswith("/libhpcrun.so"))
         self.assertLess(ours, 0.1 * blocked)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What prof writes is its user's alone unless it is shared, and other users cannot redirect or extend it."""
+"""Files that prof writes are readable by their user only unless they are shared, and other users cannot redirect or
+extend them."""
 
 import os
 import pathlib
@@ -22,13 +23,13 @@ int main(void) { return first(80000000) == second(80000000) ? 0 : 1; }
 
 
 def modes(folder):
-    """The permissions of everything below a folder, and its own."""
+    """Returns the permissions of a folder and everything below it."""
     paths = [folder, *folder.rglob("*")]
     return {str(path.relative_to(folder)): (path.is_dir(), stat.S_IMODE(path.lstat().st_mode)) for path in paths}
 
 
 def write_pprof(file, source):
-    """A pprof profile of one sample in a function of a source file."""
+    """Writes a pprof profile of one sample in a function of a source file."""
     field = lambda number, data: bytes([number << 3 | 2, len(data)]) + data
     number = lambda which, value: bytes([which << 3, value])
     texts = ["", "cpu", "nanoseconds", "function", str(source)]
@@ -92,7 +93,7 @@ class WrittenFiles(driver.EndToEnd):
             self.assertEqual(done.returncode, 0, done.stderr)
             copy = database / "src" / self.victim.relative_to("/")
             self.assertEqual(copy.read_text(), "precious\n")
-            self.assertEqual(oct(stat.S_IMODE(copy.stat().st_mode)), "0o600")  # no more than the original's
+            self.assertEqual(oct(stat.S_IMODE(copy.stat().st_mode)), "0o600")  # not more than the original's
             copy.unlink()
             self.assert_modes(database, *modes_)
 
@@ -119,7 +120,7 @@ class WrittenFiles(driver.EndToEnd):
             self.assertEqual(done.returncode, 0, done.stderr)
             database = output or run.directory / "database"
             self.assertEqual([path.name for path in database.rglob("src/**/*") if path.is_file()], ["public.c"])
-            owner = 0 if output else driver.NOBODY  # a user's directory stays all the user's
+            owner = 0 if output else driver.NOBODY  # a user's directory stays the user's completely
             self.assertEqual({path.stat().st_uid for path in [database, *database.rglob("*")]}, {owner})
 
     @AS_ROOT

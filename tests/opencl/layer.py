@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The OpenCL layer by itself, over an engine that only writes down what it is told (recording_engine.cpp): programs
-run as without it, and every command, wait and name comes to the engine with its times."""
+"""The OpenCL layer by itself, over an engine that only records its calls (recording_engine.cpp). Programs run as
+without the layer, and every command, wait and name reaches the engine with its times."""
 
 import os
 import pathlib
@@ -55,7 +55,7 @@ class Recording:
 
 class Layer(unittest.TestCase):
     def run_both(self, *command, status=0, environment=None):
-        """The recording of a run that did what the bare program does."""
+        """Returns the recording of a run that had the same result as the bare program."""
         environment = environment or {"OPENCL_LAYERS": str(LAYER)}
         bare = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +79,7 @@ class Layer(unittest.TestCase):
             with self.subTest(name):
                 recording = self.run_both(sample(name), "--schedule", "20")
                 self.assertEqual(self.stated("device_tasks"), len(recording.tasks))
-                # The same times of the same driver, but for the rounding of the program's statement.
+                # The same times of the same driver, except for the rounding of the program's output.
                 self.assertAlmostEqual(self.stated("device_busy"), recording.busy_s(), delta=2e-4)
 
     def test_times_lie_between_submission_and_the_end_of_the_wait(self):
@@ -149,7 +149,7 @@ class Layer(unittest.TestCase):
             recording = self.run_both(CALLS, what, environment=preloaded)
             self.assertEqual(len(by_layer.tasks), len(recording.tasks))
             self.assertEqual({call.function for call in by_layer.calls}, {call.function for call in recording.calls})
-        # What has no OpenCL, or opens it itself, runs unseen.
+        # A program without OpenCL, or one that opens it itself, runs unnoticed.
         self.run_both("ls", "/", environment=preloaded)
         opened = self.run_both(str(BUILD / "tests/programs/opencl_opened"), environment=preloaded)
         self.assertEqual([], opened.tasks)

@@ -1,5 +1,5 @@
-"""Bare systems for the tests of packages: a folder that a command runs in as its root, as root or as an ordinary user,
-with its own /proc and processes."""
+"""Minimal systems for the tests of packages: a folder in which a command runs as in its root, as root or as an ordinary
+user, with separate /proc and processes."""
 
 import json
 import os
@@ -70,14 +70,14 @@ class Bare:
         return done.stdout
 
     def add(self, path, place):
-        """A file of this machine, at a place of the bare system."""
+        """Adds a file of this machine to the system."""
         target = self.root / str(place).lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
 
 
 def add_only_libc(root):
-    """A system with a loader, libc, libm and a shell that needs nothing else."""
+    """Returns a system with a loader, libc, libm and a shell that needs nothing else."""
     bare = Bare(root)
     for library in re.findall(r"(/\S+/(?:libc|libm|ld-linux-x86-64)\.so\.\d)", checked(["ldd", BUILD / "bin/prof"])):
         bare.add(library, library)
@@ -86,7 +86,7 @@ def add_only_libc(root):
 
 
 def flat_shares(report):
-    """Function -> its exclusive share of the CPU time, of a flat report in JSON."""
+    """Returns function -> its exclusive share of the CPU time, from a flat report in JSON."""
     rows = json.loads(report)["rows"]
     times = {row["function"]: row["values"]["CPUTIME"]["exclusive"] for row in rows}
     return {function: time / sum(times.values()) for function, time in times.items()}

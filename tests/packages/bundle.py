@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The bundle runs in a system that has nothing but libc, as root and as an ordinary user, from a path with spaces, and
-brings nothing but its runtime into the measured program."""
+"""The bundle runs in a system with only libc, as root and as an ordinary user, from a path with spaces, and loads only
+its runtime into the measured program."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Debian package installs with apt in a bare Debian 12, profiles a program there as an ordinary user, and leaves
-nothing behind when it is removed."""
+"""The Debian package installs with apt in a minimal Debian 12, profiles a program there as an ordinary user, and leaves
+nothing when it is removed."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ KEPT = bare.BUILD.parent / f"debian-{RELEASE}"
 
 
 def bare_debian():
-    """A minimal Debian, made once and kept below build/."""
+    """Returns a minimal Debian, created once and kept below build/."""
     if not KEPT.exists():
         if shutil.which("debootstrap") is None:
             bare.skip("debootstrap is not installed")
@@ -32,7 +32,7 @@ def bare_debian():
 
 
 def with_packages_to_choose_from(folder):
-    """A copy of the bare Debian that knows what the archive has."""
+    """Returns a copy of the minimal Debian with the archive's package lists."""
     subprocess.run(["cp", "--archive", bare_debian(), folder / "root"], check=True)
     debian = bare.Bare(folder / "root")
     debian.add("/etc/resolv.conf", "/etc/resolv.conf")
@@ -50,7 +50,7 @@ class DebianPackage(unittest.TestCase):
                                         "/var/lib/dpkg/info/prof.list"]).splitlines())
 
     def check_viewer(self, package):
-        """Only the viewer's package takes Qt."""
+        """Only the viewer's package depends on Qt."""
         files = bare.checked(["dpkg-deb", "--contents", package])
         self.assertIn("./usr/lib/prof/prof-viewer\n", files)
         self.assertNotIn("libhpcrun", files)
@@ -61,7 +61,7 @@ class DebianPackage(unittest.TestCase):
     def test_install_run_remove(self):
         before = self.files_of_ours()
         for package in bare.checked([bare.SOURCE / "tools/package"]).splitlines():
-            if pathlib.Path(package).name.startswith("prof-viewer_"):  # where Qt was there to build it
+            if pathlib.Path(package).name.startswith("prof-viewer_"):  # if Qt was available to build it
                 self.check_viewer(package)
             else:
                 self.debian.add(package, "/tmp/prof.deb")
@@ -70,7 +70,7 @@ class DebianPackage(unittest.TestCase):
                             environment={"DEBIAN_FRONTEND": "noninteractive"})
         self.assertTrue({"/usr/bin/prof", "/usr/lib/prof/libhpcrun.so"} <= self.files_of_ours())
 
-        self.assertRegex(self.debian.checked(["prof", "version"]), r"libpfm4 +\d")  # which nothing links
+        self.assertRegex(self.debian.checked(["prof", "version"]), r"libpfm4 +\d")  # which links nothing
 
         done = self.debian.run(["prof", "run", "-o", "/home/m", "spin"], user=bare.NOBODY)
         self.assertEqual((done.returncode, done.stdout), (7, "child 1\nparent 1\n"), done.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`cmake --install` gives a prefix that works, also after it was moved to a path with spaces and colons."""
+"""`cmake --install` makes a prefix that works, also after it was moved to a path with spaces and colons."""
 
 import os
 import pathlib

@@ -19,7 +19,7 @@ BLOCK_TIMEOUT_S = 120
 
 
 def shell_blocks(text):
-    """(line, text, reason why it is not run or None) of each ```sh block of a page."""
+    """Returns (line, text, reason why it is not run or None) of each ```sh block of a page."""
     blocks, language, lines, start = [], None, [], 0
     reason = before = None
     for number, line in enumerate(text.splitlines(), 1):
@@ -39,13 +39,13 @@ def shell_blocks(text):
 
 
 def check_syntax(text):
-    """None, or what is wrong."""
+    """Returns None, or the error."""
     done = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
     return done.stderr if done.returncode else None
 
 
 def run_block(text, source, build):
-    """None, or what went wrong."""
+    """Returns None, or the error."""
     with tempfile.TemporaryDirectory() as directory:
         folder = pathlib.Path(directory)
         for entry in source.iterdir():

@@ -17,7 +17,7 @@ import tempfile
 PAGE = "docs/architecture.md"
 HEADING = "## The rooms"
 
-# Must be found when it is planted: (file, line to add)
+# Must be found if planted: (file, line to add)
 FORBIDDEN = [
     ("hpcrun/elf/planted.h", '#include "hpcrun/guest/syscalls.h"'),
     ("hpcrun/guest/planted.h", '#include "hpcrun/unwind/frame.h"'),
@@ -98,18 +98,18 @@ class Table:
         return targets
 
     def room_of(self, path):
-        """The longest row that the path lies in, or None."""
+        """Returns the longest row that the path is in, or None."""
         return max((room for room in self.arrows if path.startswith(room + "/")), key=len, default=None)
 
     def arrow_to(self, room, target):
-        """The arrow of the room that leads to the file, or None."""
+        """Returns the arrow of the room that leads to the file, or None."""
         for arrow in self.arrows[room]:
             if target == arrow or target.startswith(arrow + "/"):
                 return arrow
         return None
 
     def upward_arrows(self):
-        """Arrows to a room of a later row that do not say so."""
+        """Returns arrows to a room in a later row that do not say so."""
         order = {room: number for number, room in enumerate(self.arrows)}
         for room, targets in self.arrows.items():
             for target, explanation in targets.items():
@@ -119,7 +119,7 @@ class Table:
 
 
 def resolve(root, source, name):
-    """The included file relative to the root, or None for one that is not the project's."""
+    """Returns the included file relative to the root, or None if it does not belong to the project."""
     for base in (source.parent, root):
         candidate = pathlib.Path(os.path.normpath(base / name))
         if candidate.is_file() and candidate.is_relative_to(root):
@@ -135,7 +135,7 @@ def project_files(root):
 
 
 def includes(root):
-    """(file, line number, included file) of all includes of the project's own files; no include has number 0."""
+    """Returns (file, line number, included file) of all includes of the project's own files; line 0 for none."""
     for path in project_files(root):
         relative = path.relative_to(root).as_posix()
         yield relative, 0, None
@@ -147,7 +147,8 @@ def includes(root):
 
 
 def is_room_of_its_own(room, path):
-    """Of tests and samples the folders mirror other rooms; everywhere else a folder is a room."""
+    """Returns whether a folder is a room. In tests and samples folders mirror other rooms; elsewhere a folder is a
+    room."""
     return room in ("tests", "samples") or os.path.dirname(path) == room
 
 
@@ -176,7 +177,7 @@ def faults(found_includes, page):
 
 
 def unfound_plants(root, page):
-    """The forbidden includes that faults() overlooks."""
+    """Returns the forbidden includes that faults() overlooks."""
     with tempfile.TemporaryDirectory() as directory:
         copy = pathlib.Path(directory).resolve()
         for path in project_files(root):
@@ -192,7 +193,7 @@ def unfound_plants(root, page):
 
 
 def unfound_rows(found_includes, page):
-    """The faults of the table that faults() overlooks."""
+    """Returns the faults of the table that faults() overlooks."""
     return [f"{after} in place of {before}" for before, after, complaint in FAULTY_ROWS
             if not any(line.startswith(complaint) for line in faults(found_includes, page.replace(before, after, 1)))]
 

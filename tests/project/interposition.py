@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""hpcrun/interpose/names.txt lists what prof's libraries define in front of other libraries, and in which order.
+"""hpcrun/interpose/names.txt lists the functions that prof's libraries interpose on, and in which order.
 
-Both directions are checked against what the libraries export, and the order against the LD_PRELOAD of a run.
+Both directions are checked against the exports of the libraries, and the order against the LD_PRELOAD of a run.
 """
 
 import os
@@ -13,11 +13,11 @@ import tempfile
 SOURCE = pathlib.Path(os.environ["PROF_SOURCE"])
 BUILD = pathlib.Path(os.environ["PROF_BUILD"])
 LIST = SOURCE / "hpcrun/interpose/names.txt"
-OWN = "hpcrun"  # how the names begin by which prof's libraries find each other
+OWN = "hpcrun"  # prefix of the names by which prof's libraries find each other
 
 
 def read_list():
-    """The order of libraries, the chain of each name, and the names that some builds leave out."""
+    """Returns the order of libraries, the chain of each name, and the names that some builds lack."""
     order, chains, optional, chain = [], {}, set(), None
     for line in LIST.read_text().splitlines():
         if line.startswith("order "):

@@ -25,7 +25,7 @@ def without_comments(text):
 
 
 def literals(text):
-    """The string literals of a source, those that only white space separates joined."""
+    """Returns the string literals of a source; those separated only by white space are joined."""
     texts, last = [], None
     for match in LITERAL.finditer(text):
         if last is not None and not text[last:match.start()].strip():
@@ -37,13 +37,13 @@ def literals(text):
 
 
 def normal(text):
-    """The text without markup, its values as "…"."""
+    """Returns the text without markup, its values as "…"."""
     text = text.replace('\\"', '"').replace("\\n", " ").replace("\\|", "|").replace("`", "").replace("*", "")
     return " ".join(VALUE.sub("…", text).split())
 
 
 def source_texts(source):
-    """{file: its string literals}"""
+    """Returns {file: its string literals}."""
     texts = {}
     for folder in FOLDERS:
         for path in sorted((source / folder).rglob("*")):
@@ -58,7 +58,7 @@ def cells(row):
 
 
 def quoted_messages(page):
-    """(line, message) of each row of the page's tables of messages."""
+    """Returns (line, message) of each row of the page's tables of messages."""
     found, in_table = [], False
     for number, line in enumerate(page.splitlines(), 1):
         if not line.startswith("|"):
@@ -71,7 +71,7 @@ def quoted_messages(page):
 
 
 def pieces(message):
-    """The words of a message that are the same whenever it is printed."""
+    """Returns the words of a message that are the same whenever it is printed."""
     all_pieces = [piece.strip(" ;:,.") for piece in normal(message).split("…")]
     long = [piece for piece in all_pieces if len(piece.split()) >= MIN_PIECE_WORDS]
     return long or [piece for piece in all_pieces if piece]
@@ -88,7 +88,7 @@ def anchors(page):
 
 
 def wrong_documents(text, source):
-    """The pages and headings named in a text that do not exist."""
+    """Returns the pages and headings named in a text that do not exist."""
     wrong = []
     for match in DOCUMENT.finditer(text):
         path = source / f"docs/{match.group(1)}.md"
@@ -116,7 +116,7 @@ def problems(page, texts, source):
 
 
 def check_the_check(source):
-    """True if messages that nobody prints and links that lead nowhere are found."""
+    """True if messages that no source prints and links that lead nowhere are found."""
     page = "| message | cause |\n| --- | --- |\n| cannot open … at noon | none |\n"
     texts = {"a.cpp": ["cannot open …", f"see {PAGE}", "docs/no-such-page.md", "docs/hacking.md#no-such-heading"]}
     printed = {"a.cpp": ["cannot open … at noon; see " + PAGE]}

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""The code that runs inside signal handlers calls nothing but what sample_path_allowlist.txt allows.
+"""The code that runs inside signal handlers calls only what sample_path_allowlist.txt allows.
 
-Lists the undefined symbols of the sample path's static library that the library does not define itself. Each
-must be on the list, where its reason stands. The code that runs before the C library is initialized calls nothing
-at all.
+Lists the undefined symbols of the sample path's static library that the library does not define itself. Each must be on
+the list, with its reason. Code that runs before the C library is initialized calls nothing at all.
 """
 
 import os
@@ -48,7 +47,7 @@ def main():
     allowed = read_allowlist(allowlist)
     failures = [f"{name} is used by {', '.join(sorted(members))} and not allowed in a handler"
                 for name, members in sorted(used.items()) if name not in allowed]
-    # The list must be able to fail: an archive of code that calls malloc has to be caught.
+    # The check must be able to fail: an archive of code that calls malloc must be detected.
     with tempfile.TemporaryDirectory() as folder:
         planted = f"{folder}/planted.o"
         subprocess.run(["gcc", "-x", "c", "-c", "-o", planted, "-"], text=True, check=True,

@@ -1,4 +1,4 @@
-"""Runs one program bare and under `prof run`, compares what came of it, and reads the quality of the profile."""
+"""Runs one program bare and under `prof run`, compares the results, and determines the quality of the profile."""
 
 import dataclasses
 import fnmatch
@@ -25,7 +25,7 @@ INFERRED = ("jit_frame_pointer", "searched_leaf")
 
 
 class Harm(Exception):
-    """What a measured program did otherwise than the bare one, or what its profile lacks."""
+    """A difference between the measured program and the bare one, or something that its profile lacks."""
 
 
 @dataclasses.dataclass
@@ -39,11 +39,11 @@ class Outcome:
 
 @dataclasses.dataclass
 class Isolation:
-    """What came of --repair=isolate."""
+    """The result of --repair=isolate."""
     conversions: int
     commits: int
     words: int
-    reasons: tuple  # why what was not isolated was not
+    reasons: tuple  # why pages were not isolated
 
     def __str__(self):
         return "; ".join((f"{self.conversions} conversions, {self.commits} commits, {self.words} words", *self.reasons))
@@ -51,7 +51,7 @@ class Isolation:
 
 @dataclasses.dataclass
 class Row:
-    """A line of the table; the numbers stay empty where nothing was measured."""
+    """A line of the table; numbers are empty if nothing was measured."""
     name: str
     kind: str
     result: str = "ok"
@@ -73,7 +73,7 @@ def missing(program):
 
 
 def free_port():
-    """Below those that the kernel gives to connections, which would take it before the server does."""
+    """Returns a port below those that the kernel gives to connections, which could take it before the server does."""
     while True:
         with socket.socket() as listener:
             try:
@@ -86,14 +86,14 @@ def free_port():
 class Runner:
     def __init__(self, program, folder, options):
         self.program = program
-        self.options = options  # of `prof run`, beside those that a run always has
+        self.options = options  # of `prof run`, in addition to those of every run
         self.folder = folder
         self.input = folder / "input"
         self.work = folder / "work"
         self.measurements = folder / "measurements"
         self.port = free_port() if program.is_server else 0
         self.environment = dict(os.environ, LC_ALL="C.UTF-8")
-        # What a test of ours runs under says nothing about the program.
+        # The environment of our tests is irrelevant for the program.
         for name in ("LD_PRELOAD", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
             self.environment.pop(name, None)
         self.environment.update((name, self.fill(value)) for name, value in program.environment)
@@ -118,7 +118,7 @@ class Runner:
             self.script(self.program.setup, self.input, "set-up")
 
     def command(self, measured):
-        # `exec` makes the program, not a shell, what is started.
+        # With `exec`, the program is started instead of a shell.
         words = ["bash", "-c", f"exec {self.fill(self.program.command)}"]
         if not measured:
             return words
@@ -199,7 +199,7 @@ class Runner:
 
 
 def end_session(process):
-    """Ends what a run left behind: a server that does not stop, or children that outlive their parent."""
+    """Ends what a run left: a server that does not stop, or children that outlive their parent."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -208,7 +208,8 @@ def end_session(process):
 
 
 def without_prof(stderr):
-    """What the program wrote: a program may end its last line without a newline, which prof's first then follows."""
+    """Returns what the program wrote. A program may end its last line without a newline, which is then followed by
+    prof's first line."""
     return re.sub(rb"prof: [^\n]*\n", b"", stderr)
 
 
@@ -257,7 +258,7 @@ def read_quality(runner, row):
         why = {page["why"] for page in repairs["pages"] if page["kind"] == "shared"}
         why.update(note for note in summary["degradations"] if "isolated" in note)
         row.isolation = Isolation(repairs["conversions"], repairs["commits"], repairs["merged_words"], tuple(sorted(why)))
-        # The quality of samples is judged where nothing is repaired.
+        # The quality of samples is judged only without repairs.
         return
     if row.samples < program.least_samples:
         raise Harm(f"{row.samples} samples, fewer than {program.least_samples}")
@@ -283,7 +284,7 @@ def check_hot(runner, module, share):
 
 
 def examine(program, folder, options=()):
-    """One bare and one measured run; the row says whether the program was harmed and how good its stacks are."""
+    """Makes one bare and one measured run. The row shows if the program was harmed, and the quality of its stacks."""
     row = Row(program.name, program.kind)
     try:
         runner = Runner(program, folder, options)

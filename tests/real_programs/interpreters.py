@@ -1,4 +1,4 @@
-"""Interpreters and virtual machines, and programs of languages with a runtime of their own."""
+"""Interpreters and virtual machines, and programs in languages with a runtime of their own."""
 
 from program import Program
 

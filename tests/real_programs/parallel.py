@@ -1,4 +1,4 @@
-"""Programs that work in several threads: compressors, encoders, numbers, genomes, and what else Debian has."""
+"""Multithreaded programs: compressors, encoders, numerics, genomics, and others that Debian has."""
 
 from program import Program
 
@@ -61,7 +61,7 @@ PROGRAMS = (
             setup="python3 {sources}/make_scene.py tachyon > scene.dat"),
     Program("povray", "povray +I{input}/scene.pov +Oscene.ppm +FP +W640 +H480 +WT2 -D -A 2> /dev/null", needs=("povray",),
             setup="python3 {sources}/make_scene.py povray > scene.pov", threads=3,
-            ignore=("scene.ppm",)),  # another one in every run
+            ignore=("scene.ppm",)),  # differs in every run
     Program("primesieve", "primesieve --quiet -t2 8e9", needs=("primesieve",), threads=2),
     Program("primecount", "primecount -t2 3e14", needs=("primecount",), threads=2),
     Program("pari-gp", "gp -q -f {input}/sum.gp", needs=("gp",), threads=2,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs real programs bare and under `prof run` and compares: output, files left behind, exit status, and whether
-samples arrive with whole stacks. Prints one table; the status is 1 when a program was harmed."""
+samples have complete stacks. Prints one table; the status is 1 if a program was harmed."""
 
 import argparse
 import contextlib
@@ -74,7 +74,7 @@ def main():
 
 @contextlib.contextmanager
 def place(keep=None):
-    """A folder for what is compared, or the one to be kept."""
+    """A folder for files to compare, or the one to keep."""
     folder = pathlib.Path(keep or tempfile.mkdtemp(prefix="prof-programs-")).resolve()
     folder.mkdir(exist_ok=True)
     folder.chmod(harness.WORLD)
@@ -87,7 +87,7 @@ def place(keep=None):
 
 @contextlib.contextmanager
 def long_chains():
-    """As the report advises for programs whose callers the kernel follows: Go's compiler recurses deeper."""
+    """As the report recommends for programs with kernel call chains: Go's compiler recurses deeper."""
     setting = pathlib.Path("/proc/sys/kernel/perf_event_max_stack")
     try:
         before = setting.read_text()

@@ -1,4 +1,4 @@
-"""Compressors, media encoders, tools of every day, and programs that do something unusual."""
+"""Compressors, media encoders, everyday tools, and programs that do something unusual."""
 
 from program import Program
 

@@ -1,7 +1,8 @@
-"""Writes a genome and what a sequencer would read of it, into the current folder: make_genome.py BASES READS.
+"""Writes a genome and a sequencer's reads of it into the current folder: make_genome.py BASES READS.
 
-genome.fa, the same in pieces.fa; reads.fq and reads.fa; reads.sam, the reads where they belong; family.fa,
-proteins.fa: sequences that are related."""
+genome.fa, the same in pieces.fa; reads.fq and reads.fa; reads.sam, the aligned reads; family.fa, proteins.fa: related
+sequences.
+"""
 
 import random
 import sys

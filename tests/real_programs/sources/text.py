@@ -1,4 +1,4 @@
-"""Writes text that compresses about as prose does: text.py LINES."""
+"""Writes text that compresses about as well as prose: text.py LINES."""
 
 import sys
 
