@@ -28,7 +28,7 @@ export async function serve(roots) {
   return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-// work(page) in a browser of its own; what the page reports as an error (isError) ends the test.
+// Runs work(page) in a separate browser. An error that the page reports (isError) ends the test.
 export async function browse(work, isError = () => true) {
   const browser = await puppeteer.launch({
     executablePath: process.env.CHROMIUM, headless: 'shell',
