@@ -1,6 +1,6 @@
 // The exec family and posix_spawn. An overflow of an event during the kernel's part of execve is delivered
-// after it, to the default action in the new image (seen on Linux 6.18 in most execs, in spite of
-// attr.remove_on_exec). Therefore sampling is suspended while a process execs. A child of vfork shares our
+// after it, to the default action in the new image. This was seen on Linux 6.18 in most execs, in spite of
+// attr.remove_on_exec. Therefore sampling is suspended while a process execs. A child of vfork shares our
 // memory but has no events, so nothing is done for it.
 
 #include "hpcrun/process/exec_calls.h"

@@ -11,10 +11,11 @@ namespace hpcrun {
 void find_outside_sampler() noexcept;
 
 // Must be called before the calling process executes a program with this environment. If the runtime will not
-// be in the program, `prof` is requested to sample it. Returns false if the environment has to change: it
-// names the runtime, and the program's loader would complain that it cannot be loaded (the program is of
-// another kind, or the file cannot be reached: chroot, another user), or only OpenCL's loader would load it.
-// Async-signal-safe, also for children of vfork. `on_path`: the file is searched as execvp does.
+// be in the program, `prof` is requested to sample it. Returns false if the environment must change, in one
+// of two cases. It names the runtime, but the program's loader would complain that it cannot be loaded: the
+// program is of another kind, or the file cannot be reached (chroot, another user). Or only OpenCL's loader
+// would load it. Async-signal-safe, also for children of vfork. `on_path`: the file is searched as execvp
+// does.
 bool before_exec(const char* file, bool on_path, char* const environment[]) noexcept;
 
 // Makes an environment without the runtime, in memory of the size that the first function returns.

@@ -1,8 +1,8 @@
 #pragma once
-// Saves files of load modules that are not available after the process has ended: files unlinked after they
-// were loaded, code in memory files (memfd), a program that deleted itself, and all files of a process in
-// another mount namespace than prof's. They are copied to the measurement directory, so that the analysis has
-// names and lines.
+// Saves files of load modules that are not available after the process has ended, so that the analysis has
+// names and lines. These are files unlinked after they were loaded, code in memory files (memfd), a program
+// that deleted itself, and all files of a process in another mount namespace than prof's. They are copied to
+// the measurement directory.
 
 #include "hpcrun/measurement/format.h"
 #include "hpcrun/unwind/modules.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Measures how far the clocks of two nodes are apart, as NTP does (RFC 5905, section 8): one node asks the
+// Measures how far the clocks of two nodes are apart, as NTP does (RFC 5905, section 8). One node asks the
 // other for its time several times, and uses the answer with the shortest round trip. prof's processes
 // communicate by UDP. Without a network between them the difference is not known.
 

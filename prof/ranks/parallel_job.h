@@ -20,7 +20,8 @@ struct ParallelJob {
   int size = 0;         // processes that were launched together, at least 2
   int local_rank = -1;  // among those on this node; -1: not known
   // The same for all ranks of a launch, and different for another launch in the same directory, as far as
-  // `name` allows: the batch system's id of the job, and the launcher's name for this launch in it.
+  // `name` allows. Consists of the batch system's id of the job, and the launcher's name for this launch in
+  // it.
   std::string launch;
   LaunchName name = LaunchName::OfLaunch;
   bool spans_nodes = false;  // known to have ranks on other nodes

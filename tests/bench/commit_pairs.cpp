@@ -1,6 +1,6 @@
-// Prints the cost of a pair of lock and unlock as JSON, in ns: in an ordinary thread, and in a converted
-// thread that commits one private page after the lock and before the unlock, of which it wrote nothing, one
-// counter, or everything.
+// Prints the cost of a pair of lock and unlock as JSON, in ns. Compares an ordinary thread with a converted
+// thread that commits one private page after the lock and before the unlock. It has written nothing, one
+// counter, or all of that page.
 
 #include <algorithm>
 #include <chrono>

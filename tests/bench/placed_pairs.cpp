@@ -1,6 +1,6 @@
-// placed_pairs PAIRS: prints the nanoseconds of CPU time of a malloc and its free as a JSON object: with
-// another size than the repair plan names, with its size from another call site, from the site that it names,
-// and the same for new and delete.
+// placed_pairs PAIRS: prints the nanoseconds of CPU time of a malloc and its free as a JSON object. The cases
+// are: another size than the repair plan names; its size from another call site; the site that it names; and
+// the same for new and delete.
 
 #include <time.h>
 

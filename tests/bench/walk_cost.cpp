@@ -1,6 +1,6 @@
 // Prints the cost of one walk in a signal handler at 19 and 60 frames, for this unwinder, libgcc and
-// libunwind in turn (A B C A B C ...), as medians over rounds, and the time for compiling the tables. Has no
-// limits to check.
+// libunwind in turn (A B C A B C ...), as medians over rounds. Also prints the time for compiling the tables.
+// Has no limits to check.
 #include <link.h>
 #include <signal.h>
 #include <time.h>

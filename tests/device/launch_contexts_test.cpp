@@ -1,5 +1,6 @@
-// A calling context that is found without a walk equals the one that a walk finds: in calls that differ in
-// one frame far up, in frames of any size, in recursion, and when the same stack holds other calls later.
+// A calling context that is found without a walk equals the one that a walk finds. This holds in calls that
+// differ in one frame far up, in frames of any size, in recursion, and when the same stack holds other calls
+// later.
 #include "hpcrun/device/launch_contexts.h"
 
 #include <alloca.h>

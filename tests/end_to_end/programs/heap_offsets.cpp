@@ -1,6 +1,6 @@
-// heap_offsets: prints the offsets of the first blocks of many sizes within their pages, as decimal numbers,
-// one line for each point of the program: as main begins, after dlopen, in a forked child, and in a second
-// thread.
+// heap_offsets: prints the offsets of the first blocks of many sizes within their pages, as decimal numbers.
+// There is one line for each point of the program: as main begins, after dlopen, in a forked child, and in a
+// second thread.
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,8 +1,9 @@
-// void run_code(const void* code, State* state): calls the code with all registers, flags, vector registers, the
-// red zone and some of the stack above as the state has them, and notes what they are afterwards.
+// void run_code(const void* code, State* state): calls the code with all registers, flags, vector registers,
+// the red zone and some of the stack above set from the state, and stores their values afterwards.
 //
-// State: 0 general registers in the order of their encoding (rsp is left alone), 128 flags, 136 the red zone of
-// the code, 264 what it has 64 bytes above its stack pointer, 448 vector registers of 64 bytes, 2496 masks.
+// State: 0 general registers in the order of their encoding (rsp is not changed), 128 flags, 136 the red zone
+// of the code, 264 the part of the stack from 64 bytes above its stack pointer, 448 vector registers of 64
+// bytes, 2496 masks.
 
   .macro EACH_VECTOR instruction, register, bytes, last, is_load
   .set number, 0

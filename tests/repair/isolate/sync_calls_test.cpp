@@ -240,7 +240,7 @@ TEST_CASE("Pipes and events") {
                  [&](int who) {
                    pollfd wanted{events[who], POLLIN, 0};
                    CHECK(poll(&wanted, 1, 60'000) == 1);
-                   // What it was for was told already.
+                   // The poll has transferred everything already, so the read changes nothing.
                    const int seen[2] = {pair.data[0], pair.data[1]};
                    eventfd_t count;
                    eventfd_read(events[who], &count);
