@@ -19,27 +19,26 @@ Diagnosis check_cuda(const Machine& machine) {
   const std::string version = machine.text("/proc/driver/nvidia/version").value_or("");
   if (driver.empty() && version.empty()) {
     row.state = "no NVIDIA driver (libcuda.so.1 not found)";
-    if (!follows_cuda()) row.state += "; prof is built without CUDA";
+    if (!follows_cuda()) row.state += "; prof was built without CUDA";
     return row;
   }
   row.state = driver.empty() ? "kernel driver without libcuda.so.1" : driver.string();
   const std::filesystem::path cupti = cupti_library(machine);
   if (!follows_cuda()) {
     row.works = "the CPU side of CUDA programs";
-    row.lost = "times of kernels on the device: prof is built without CUDA";
+    row.lost = "times of kernels on the device: prof was built without CUDA";
   } else if (cupti.empty()) {
     row.works = "the CPU side of CUDA programs";
-    row.lost = "times of kernels on the device, where the program brings no libcupti.so of its own";
+    row.lost = "times of kernels on the device, unless the program has its own libcupti.so";
     row.remedy = "install CUDA's CUPTI, or: export PROF_CUPTI=/path/to/libcupti.so.13";
   } else {
-    row.works = fmt::format("prof run follows kernels, copies and waits, by {}", cupti.string());
+    row.works = fmt::format("kernels, copies and waits, traced with {}", cupti.string());
   }
   // NVIDIA's driver restricts counters to administrators by default.
   const std::string parameters = machine.text("/proc/driver/nvidia/params").value_or("");
   if (parameters.find("RmProfilingAdminOnly: 1") != parameters.npos)
     row.lost += fmt::format(
-        "{}device counters are for administrators only (NVreg_RestrictProfilingToAdminUsers), times are for "
-        "all",
+        "{}device counters, which only administrators may read (NVreg_RestrictProfilingToAdminUsers)",
         row.lost.empty() ? "" : "; ");
   return row;
 }
@@ -53,18 +52,19 @@ Diagnosis check_opencl(const Machine& machine) {
       loader.empty() ? fmt::format("vendor files in {}, no libOpenCL.so.1", vendors) : loader.string();
   switch (opencl_way(machine)) {
     case OpenClWay::Layer:
-      row.works = "prof run follows kernels, copies and waits, by a layer (OPENCL_LAYERS)";
+      row.works = "kernels, copies and waits, traced with a layer (OPENCL_LAYERS)";
       break;
     case OpenClWay::Preload:
-      row.works = "prof run follows kernels, copies and waits, by a preloaded library";
-      row.lost = "programs that open libOpenCL.so.1 themselves: this loader knows no layers";
+      row.works = "kernels, copies and waits, traced with a preloaded library";
+      row.lost = "programs that load libOpenCL.so.1 with dlopen: this loader does not support layers";
       break;
     case OpenClWay::None:
       row.works = "the CPU side of OpenCL programs";
-      row.lost = "times of kernels on the device: this prof was built without OpenCL's headers";
+      row.lost = "times of kernels on the device: prof was built without OpenCL's headers";
       break;
   }
-  if (!machine.exists(vendors)) row.lost = fmt::format("no driver is registered in {}", vendors);
+  if (!machine.exists(vendors))
+    row.lost = fmt::format("OpenCL programs: no driver is registered in {}", vendors);
   return row;
 }
 
@@ -74,7 +74,7 @@ Diagnosis check_mpi(const Machine& machine) {
   for (const char* rank : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
     if (machine.variable(rank).empty()) continue;
     row.state = fmt::format("inside rank {}", machine.variable(rank));
-    row.works = "ranks are told apart in the report";
+    row.works = "reports that distinguish ranks";
     return row;
   }
   if (launcher.empty()) return row;
@@ -91,7 +91,7 @@ Diagnosis check_job(const Machine& machine) {
                                        {"FLUX_JOB_ID", "Flux"}}) {
     if (machine.variable(variable).empty()) continue;
     row.state = fmt::format("inside {} job {}", name, machine.variable(variable));
-    row.works = "the job's id is part of the measurement directory's name";
+    row.works = "measurement directories with the job ID in their names";
     return row;
   }
   for (const auto& [program, name] :
@@ -110,7 +110,7 @@ Diagnosis check_java(const Machine& machine) {
   const std::filesystem::path java = machine.program("java");
   if (java.empty()) return row;
   row.state = java.string();
-  row.works = "native frames; compiled methods have names where the program writes /tmp/perf-PID.map";
+  row.works = "native frames; names of compiled methods if the program writes /tmp/perf-PID.map";
   return row;
 }
 
@@ -118,9 +118,8 @@ Diagnosis check_debuginfod(const Machine& machine) {
   Diagnosis row = note("debuginfod", "debuginfod");
   const std::string urls = machine.variable("DEBUGINFOD_URLS");
   row.state = urls.empty() ? "DEBUGINFOD_URLS is not set" : urls;
-  row.works =
-      "prof asks no server: what is measured stays on the machine; debug files below /usr/lib/debug are used";
-  if (!urls.empty()) row.remedy = "debuginfod-find debuginfo FILE fetches one by hand";
+  row.works = "debug files below /usr/lib/debug; prof contacts no server";
+  if (!urls.empty()) row.remedy = "debuginfod-find debuginfo FILE";
   return row;
 }
 

@@ -77,7 +77,7 @@ Diagnosis check_proc(const Machine& machine) {
 }
 
 Diagnosis check_virtual_machine(const Machine& machine) {
-  Diagnosis row{"virtual_machine", "virtual machine", Verdict::Note, "none recognised", "", "", ""};
+  Diagnosis row{"virtual_machine", "virtual machine", Verdict::Note, "none detected", "", "", ""};
   const std::string vendor = machine.text("/sys/class/dmi/id/sys_vendor").value_or("");
   if (machine.kernel.find("microsoft") != std::string::npos) {
     row.state = "WSL";
@@ -86,16 +86,16 @@ Diagnosis check_virtual_machine(const Machine& machine) {
   } else {
     return row;
   }
-  row.works = "everything; a sample costs more than on bare metal, because the host takes part in interrupts";
+  row.works = "everything; samples cost more than on bare metal, because the host handles interrupts";
   return row;
 }
 
 Diagnosis check_container(const Machine& machine) {
-  Diagnosis row{"container", "container", Verdict::Note, "none recognised", "", "", ""};
+  Diagnosis row{"container", "container", Verdict::Note, "none detected", "", "", ""};
   const std::string kind = container_of(machine);
   if (kind.empty()) return row;
   row.state = kind;
-  row.works = "what the rows above say; sysctl settings are the host's and are changed there";
+  row.works = "see the rows above; sysctl settings must be changed on the host";
   return row;
 }
 
@@ -109,19 +109,19 @@ Diagnosis check_disk(const Machine& machine) {
     row.state = machine.directory.string() + ": not writable";
     row.works = "measuring into another directory";
     row.lost = "measuring without -o";
-    row.remedy = "prof run -o DIR with a directory that you may write to";
+    row.remedy = "prof run -o DIR with a writable directory";
   } else if (disk.free_bytes < kLittleDisk) {
     row.verdict = Verdict::Limited;
-    row.works = "short runs; recording stops when the disk is full, the program runs on";
+    row.works = "short runs; if the disk is full, recording stops and the program runs on";
     row.lost = "long runs, many threads, traces";
     row.remedy = "prof run -o DIR on a larger disk";
   } else if (is_remote(disk.file_system)) {
     row.verdict = Verdict::Limited;
     row.works = "measuring";
-    row.lost = "speed, and what a lost connection takes with it: measurements are mapped files";
+    row.lost = "speed, and measurements if the connection is lost: they are mapped files";
     row.remedy = "prof run -o DIR on a local disk";
   } else if (disk.file_system == "tmpfs") {
-    row.works = "measuring; measurements take memory there, and are gone after a reboot";
+    row.works = "measuring; the measurements use memory and are lost at a reboot";
   }
   return row;
 }
@@ -139,7 +139,7 @@ Diagnosis check_memory(const Machine& machine) {
   row.state = size_words(*available) + " available";
   if (*available >= kLittleMemory) return row;
   row.verdict = Verdict::Limited;
-  row.works = "measuring, which takes about 1 MiB a process";
+  row.works = "measuring, which takes about 1 MiB per process";
   row.lost = "the analysis of large runs";
   row.remedy = "prof run --no-analyze, and prof analyze on a larger machine";
   return row;
@@ -150,8 +150,8 @@ Diagnosis check_descriptors(const Machine& machine) {
       "descriptors", "open files (ulimit -n)", Verdict::Good, limit_words(machine.descriptors), "", "", ""};
   if (machine.descriptors.soft >= kFewDescriptors) return row;
   row.verdict = Verdict::Limited;
-  row.works = "programs with few open files; in each process prof takes one for each event";
-  row.lost = "programs that need all of theirs";
+  row.works = "programs with few open files; prof uses one per event in each process";
+  row.lost = "programs that need all their descriptors";
   row.remedy = machine.descriptors.hard > machine.descriptors.soft
                    ? fmt::format("ulimit -n {}", std::min<uint64_t>(machine.descriptors.hard, 1024))
                    : "raise nofile in /etc/security/limits.conf";
@@ -169,7 +169,7 @@ Diagnosis check_pending_signals(const Machine& machine) {
   if (machine.pending_signals.soft >= kFewSignals) return row;
   row.verdict = Verdict::Limited;
   row.works = "programs with few threads";
-  row.lost = "REALTIME, and CPUTIME by timers, of threads beyond the limit: each has a timer";
+  row.lost = "REALTIME, and CPUTIME by timers, in threads beyond the limit: each needs a timer";
   row.remedy = machine.pending_signals.hard > machine.pending_signals.soft
                    ? (machine.pending_signals.hard == kUnlimited
                           ? std::string("ulimit -i unlimited")
@@ -183,7 +183,7 @@ Diagnosis check_locked_memory(const Machine& machine) {
           "locked memory (ulimit -l)",
           Verdict::Note,
           machine.locked_memory.soft == kUnlimited ? "unlimited" : size_words(machine.locked_memory.soft),
-          "does not matter: prof locks none",
+          "no limit: prof locks no memory",
           "",
           ""};
 }

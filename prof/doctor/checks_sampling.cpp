@@ -79,13 +79,13 @@ Diagnosis check_kernel(const Machine& machine) {
                 "kernel",
                 Verdict::Good,
                 machine.kernel.empty() ? "unknown" : machine.kernel,
-                "samples as exact as perf's",
+                "sampling by perf events with sigtrap",
                 "",
                 ""};
   if (has_sigtrap_kernel(machine.kernel)) return row;
   row.verdict = Verdict::Limited;
-  row.works = "CPUTIME at 250 samples a second";
-  row.lost = "higher rates: perf's sigtrap came with Linux 5.13";
+  row.works = "CPUTIME at 250 samples/s";
+  row.lost = "higher rates: sigtrap needs Linux 5.13";
   row.remedy = "run Linux 5.13 or newer";
   return row;
 }
@@ -109,9 +109,10 @@ Diagnosis check_trigger(const Machine& machine) {
     return row;
   }
   const int error = perf.cpu_clock_user;
-  row.state = error == 0 ? "thread CPU timers: sigtrap does not arrive (tried)"
-                         : fmt::format("thread CPU timers: perf says {} (tried)", std::strerror(error));
-  row.works = "CPUTIME at 250 samples a second of CPU time";
+  row.state = error == 0
+                  ? "thread CPU timers: sigtrap does not arrive (tried)"
+                  : fmt::format("thread CPU timers: perf events fail: {} (tried)", std::strerror(error));
+  row.works = "CPUTIME at 250 samples/s";
   row.lost = "higher rates";
   row.remedy = remedy_for_perf(machine);
   return row;
@@ -123,15 +124,15 @@ Diagnosis check_paranoid(const Machine& machine) {
   if (!level) {
     row.verdict = Verdict::Limited;
     row.state =
-        machine.exists("/proc/self") ? "absent: a kernel without perf events" : "unknown without /proc";
+        machine.exists("/proc/self") ? "absent: the kernel has no perf events" : "unknown without /proc";
     row.works = "CPUTIME and REALTIME by timers";
-    row.lost = "rates above 250 samples a second, hardware events";
+    row.lost = "rates above 250 samples/s, hardware events";
     row.remedy = remedy_for_perf(machine);
     return row;
   }
   row.state = std::to_string(*level);
   if (may_use_perf(machine)) {
-    row.works = "does not bind this user, who has CAP_PERFMON";
+    row.works = "no limit for this user, who has CAP_PERFMON";
     return row;
   }
   if (*level <= 1) {
@@ -141,7 +142,7 @@ Diagnosis check_paranoid(const Machine& machine) {
   row.verdict = Verdict::Limited;
   row.works = *level == 2 ? "user code at any rate" : "CPUTIME and REALTIME by timers";
   row.lost = *level == 2 ? "system time at the full rate, hardware events in the kernel"
-                         : "rates above 250 samples a second, hardware events";
+                         : "rates above 250 samples/s, hardware events";
   row.remedy = kLowerParanoid;
   return row;
 }
@@ -157,10 +158,10 @@ Diagnosis check_counters(const Machine& machine) {
   const int error = machine.perf.cycles;
   if (error == 0) return row;
   row.verdict = Verdict::Limited;
-  row.works = "CPUTIME and REALTIME, which need none";
+  row.works = "CPUTIME and REALTIME, which need no counters";
   row.lost = "cycles, cache misses and all other hardware events";
   if (error == EACCES || error == EPERM) {
-    row.state = "not for this user (tried)";
+    row.state = "not permitted for this user (tried)";
     row.remedy = remedy_for_perf(machine);
     return row;
   }
@@ -183,8 +184,8 @@ Diagnosis check_contention(const Machine& machine) {
                 ""};
   if (machine.perf.cpu_clock_user != 0) {
     row.verdict = Verdict::Limited;
-    row.state = "breakpoints, which perf refuses";
-    row.works = "prof import of what perf c2c recorded elsewhere";
+    row.state = "breakpoints, which the kernel refuses";
+    row.works = "prof import of perf c2c recordings";
     row.lost = "prof run -e contention finds nothing";
     row.remedy = remedy_for_perf(machine);
     return row;
@@ -192,15 +193,14 @@ Diagnosis check_contention(const Machine& machine) {
   const MemorySampling hardware = memory_sampling(machine);
   const int64_t highest_level = hardware.counts_user_code ? 2 : 1;
   if (hardware.name.empty()) {
-    row.lost = is_virtual_machine(machine)
-                   ? "what the processor sees of memory accesses: the virtual machine hides it"
-                   : "what a processor may see of memory accesses: the kernel offers neither PEBS nor IBS";
+    row.lost = is_virtual_machine(machine) ? "memory samples (PEBS, IBS): the virtual machine hides them"
+                                           : "memory samples: the kernel offers neither PEBS nor IBS";
   } else if (may_use_perf(machine) || machine.number(kParanoid).value_or(2) <= highest_level) {
     row.state = hardware.is_hybrid ? row.state + "; memory samples of " + hardware.name + " by perf"
-                                   : "memory samples of " + hardware.name + "; else " + row.state;
+                                   : "memory samples of " + hardware.name + "; otherwise " + row.state;
     row.works = "prof run -e contention; perf c2c record -- PROGRAM, then prof import perf.data";
   } else {
-    row.lost = "memory samples of " + hardware.name + ", which may not be used";
+    row.lost = "memory samples of " + hardware.name + ", which this user may not use";
     row.remedy = kLowerParanoid;
   }
   return row;
@@ -217,8 +217,8 @@ Diagnosis check_capabilities(const Machine& machine) {
                                      {kCapSysAdmin, "CAP_SYS_ADMIN"},
                                      {kCapSysPtrace, "CAP_SYS_PTRACE"}})
     if (machine.has_capability(number)) held += (held.empty() ? "" : ", ") + std::string(name);
-  row.state = held.empty() ? "none that matter" : held;
-  row.works = held.empty() ? "an ordinary user's" : "more than an ordinary user may";
+  row.state = held.empty() ? "none that prof uses" : held;
+  row.works = held.empty() ? "the rights of an ordinary user" : "more rights than an ordinary user has";
   return row;
 }
 
@@ -234,12 +234,12 @@ Diagnosis check_seccomp(const Machine& machine) {
   row.state = "a filter";
   const int error = machine.perf.cpu_clock_user;
   if (error == 0) {
-    row.works = "lets perf_event_open pass";
+    row.works = "the filter allows perf_event_open";
     return row;
   }
   row.verdict = Verdict::Limited;
   row.works = "CPUTIME and REALTIME by timers";
-  row.lost = fmt::format("perf events: perf_event_open says {}", std::strerror(error));
+  row.lost = fmt::format("perf events: perf_event_open fails: {}", std::strerror(error));
   row.remedy =
       "docker run --security-opt seccomp=unconfined --cap-add=PERFMON, or a profile that allows "
       "perf_event_open";
@@ -247,14 +247,14 @@ Diagnosis check_seccomp(const Machine& machine) {
 }
 
 Diagnosis check_tracer(const Machine& machine) {
-  Diagnosis row{"tracer", "debugger", Verdict::Good, "none traces prof", "", "", ""};
+  Diagnosis row{"tracer", "debugger", Verdict::Good, "none attached to prof", "", "", ""};
   const std::string tracer = machine.status_field("TracerPid").value_or("0");
   if (tracer == "0") return row;
   row.verdict = Verdict::Limited;
   row.state = "process " + tracer + " traces prof";
-  row.works = "programs that it does not follow into";
-  row.lost = "samples of programs that it traces, too: none is thrown at a debugger";
-  row.remedy = "detach process " + tracer + ", or start prof outside of it";
+  row.works = "programs that the debugger does not follow";
+  row.lost = "samples of programs that the debugger traces: they would stop it each time";
+  row.remedy = "detach process " + tracer + ", or start prof outside the debugger";
   return row;
 }
 
@@ -263,14 +263,14 @@ Diagnosis check_ptrace_scope(const Machine& machine) {
   const std::optional<int64_t> scope = machine.number("/proc/sys/kernel/yama/ptrace_scope");
   row.state = scope ? std::to_string(*scope) : "absent";
   if (!scope || *scope == 0 || (*scope < 3 && machine.has_capability(kCapSysPtrace))) {
-    row.works = "running processes of this user can be attached to";
+    row.works = "attaching to running processes of this user";
     return row;
   }
   row.verdict = Verdict::Limited;
   row.works = "programs that prof starts";
   row.lost =
       *scope == 1 ? "attaching to processes that prof did not start" : "attaching to running processes";
-  row.remedy = *scope == 3 ? "boot with another setting: 3 cannot be lowered until then"
+  row.remedy = *scope == 3 ? "reboot with a lower setting: 3 cannot be lowered at run time"
                            : "sudo sysctl kernel.yama.ptrace_scope=0, or run prof as root";
   return row;
 }
@@ -279,9 +279,9 @@ Diagnosis check_kernel_symbols(const Machine& machine) {
   Diagnosis row{"kptr_restrict", "kernel.kptr_restrict", Verdict::Note, "", "", "", ""};
   const std::optional<int64_t> level = machine.number("/proc/sys/kernel/kptr_restrict");
   row.state = level ? std::to_string(*level) : "absent";
-  row.works = "prof shows system time at the call that made it, and needs no addresses of the kernel";
+  row.works = "system time, attributed to the calling code without kernel addresses";
   if (level.value_or(0) > 0) {
-    row.lost = "names of kernel functions in recordings of perf made here";
+    row.lost = "names of kernel functions in perf recordings made here";
     row.remedy = "sudo sysctl kernel.kptr_restrict=0";
   }
   return row;
@@ -291,7 +291,7 @@ Diagnosis check_perf_memory(const Machine& machine) {
   Diagnosis row{"perf_event_mlock_kb", "kernel.perf_event_mlock_kb", Verdict::Note, "", "", "", ""};
   const std::optional<int64_t> size = machine.number("/proc/sys/kernel/perf_event_mlock_kb");
   row.state = size ? fmt::format("{} KiB", *size) : "absent";
-  row.works = "what perf's buffers may take: static and Go programs are sampled through them, others are not";
+  row.works = "memory for perf's buffers, which only static and Go programs need";
   return row;
 }
 

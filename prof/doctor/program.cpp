@@ -143,7 +143,7 @@ Diagnosis debug_diagnosis(const ModuleReport& module) {
       row.lost = "source lines and inlined calls";
       break;
     case DebugInformation::Dynamic:
-      row.works = "exported functions by name, others as " + name + "+0xOFFSET";
+      row.works = "exported functions by name, all others as " + name + "+0xOFFSET";
       row.lost = "names, source lines and inlined calls";
       break;
     case DebugInformation::Nothing:
@@ -172,9 +172,9 @@ Diagnosis library_diagnosis(const std::vector<ModuleReport>& modules) {
   }
   row.state = fmt::format("{} of {} with full debug information", full, modules.size() - 1);
   if (others.empty()) return row;
-  row.works = "time is attributed to their functions where these have names: " + others;
-  row.lost = "source lines in those";
-  row.remedy = "install their -dbgsym or -debuginfo packages, for instance libc6-dbg";
+  row.works = "functions that have names, in " + others;
+  row.lost = "source lines in those libraries";
+  row.remedy = "install their -dbgsym or -debuginfo packages, such as libc6-dbg";
   return row;
 }
 

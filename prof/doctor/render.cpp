@@ -57,11 +57,11 @@ std::string row_text(const Diagnosis& row, const TextStyle& style, size_t column
 std::string conclusion(const DoctorReport& report) {
   switch (overall(report)) {
     case Verdict::Bad:
-      return "No profile can be made: see the rows marked NO.";
+      return "No profile can be made. See the rows marked NO.";
     case Verdict::Limited:
-      return "A profile can be made; the rows marked limited say what is lost, and what would change it.";
+      return "A profile can be made. The rows marked limited show what is lost, and the remedy.";
     default:
-      return "Everything that prof offers can be used.";
+      return "Everything in prof can be used.";
   }
 }
 

@@ -129,7 +129,7 @@ TEST_CASE("missing hardware counters are explained") {
   CHECK(names(check_counters(synthetic.machine).remedy, "virtual"));
   CHECK(names(check_virtual_machine(synthetic.machine).state, "yes"));
   synthetic.machine.perf.cycles = EACCES;
-  CHECK(names(check_counters(synthetic.machine).state, "not for this user"));
+  CHECK(names(check_counters(synthetic.machine).state, "not permitted for this user"));
 }
 
 TEST_CASE("the best source for contention is named, and why it is no better") {
@@ -146,8 +146,8 @@ TEST_CASE("the best source for contention is named, and why it is no better") {
   const Case cases[] = {
       {"", "fpu hypervisor", 1, Verdict::Note, "breakpoints", "-e contention", "virtual machine hides", ""},
       {"", "fpu", 1, Verdict::Note, "breakpoints", "-e contention", "neither PEBS nor IBS", ""},
-      {"cpu/events/mem-loads", "fpu", 2, Verdict::Note, "memory samples of PEBS; else", "perf c2c record", "",
-       ""},
+      {"cpu/events/mem-loads", "fpu", 2, Verdict::Note, "memory samples of PEBS; otherwise",
+       "perf c2c record", "", ""},
       {"cpu_core/events/mem-loads", "fpu", 2, Verdict::Note, "of PEBS by perf", "perf c2c record", "", ""},
       {"cpu/events/mem-loads", "fpu", 3, Verdict::Note, "breakpoints", "", "of PEBS", "paranoid=1"},
       {"ibs_op/type", "fpu", 1, Verdict::Note, "of ibs_op", "perf c2c record", "", ""},
@@ -223,7 +223,7 @@ TEST_CASE("memory is what the machine and the control group leave") {
 
 TEST_CASE("containers, schedulers and other software are recognised") {
   Synthetic synthetic;
-  CHECK(check_container(synthetic.machine).state == "none recognised");
+  CHECK(check_container(synthetic.machine).state == "none detected");
   synthetic.put("/proc/1/cgroup", "0::/kubepods/pod1\n");
   CHECK(check_container(synthetic.machine).state == "kubepods");
   synthetic.put("/.dockerenv", "");

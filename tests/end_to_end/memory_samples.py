@@ -89,7 +89,7 @@ class MemorySamples(driver.EndToEnd):
             self.assertNotIn("refuses memory samples", " ".join(report["notes"]))
             rows = subprocess.run([str(driver.PROF), "doctor"], stdout=subprocess.PIPE).stdout.decode()
             self.skipTest("no memory samples of hardware here: " +
-                          next(line.strip() for line in rows.splitlines() if "memory accesses" in line))
+                          next(line.strip() for line in rows.splitlines() if "memory samples" in line))
         self.assertEqual([data["name"] for data in report["data"]], ["counters"])
 
 
