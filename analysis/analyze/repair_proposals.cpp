@@ -120,7 +120,7 @@ RepairFile proposed_repairs(const Database& database, const std::vector<Contende
   // Data that were placed early may have left too little contention for a finding.
   for (PlacedSite one : placed) {
     add_words(tree, one.context, one.repair.site);
-    one.repair.terms.why = "Threads contended for them until they were placed anew, while the program ran.";
+    one.repair.terms.why = "Threads contended for them until they were re-laid out during the run.";
     if (std::ranges::none_of(file.sites,
                              [&](const SiteRepair& other) { return is_same_data(one.repair, other); }))
       file.sites.push_back(std::move(one.repair));

@@ -31,7 +31,7 @@ void write_repairs(const Analysis& analysis, const fs::path& directory, std::vec
 AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
                           const std::filesystem::path& output, AnalyzeOptions options) {
   if (directories.empty()) {
-    throw AnalyzeError(AnalyzeError::Kind::NoDirectory, "no measurement directory given");
+    throw AnalyzeError(AnalyzeError::Kind::NoDirectory, "the measurement directory is missing");
   }
   options.leaves_values = true;
   options.attribution.saved_in = directories;

@@ -29,21 +29,20 @@ std::string unknown_in(const std::string& module) {
 std::string warning(OpenFailure failure, const std::string& path, int error) {
   switch (failure) {
     case OpenFailure::Unreadable:
-      return fmt::format("{}: cannot be read: {}; its functions stay unnamed", path,
+      return fmt::format("{}: cannot be read: {}; its functions have no names", path,
                          std::generic_category().message(error));
     case OpenFailure::Missing:
-      return fmt::format("{}: no such file any more; its functions stay unnamed", path);
+      return fmt::format("{}: no longer exists; its functions have no names", path);
     case OpenFailure::NotElf:
-      return fmt::format("{}: not a readable ELF file; its functions stay unnamed", path);
+      return fmt::format("{}: not a readable ELF file; its functions have no names", path);
     case OpenFailure::Changed:
-      return fmt::format("{}: has changed since the run (other build-id); its functions stay unnamed", path);
+      return fmt::format("{}: has changed since the run (different build ID); its functions have no names",
+                         path);
     case OpenFailure::Another:
       return fmt::format(
-          "{}: is another file than was measured (other size, no build-id); its functions stay "
-          "unnamed",
-          path);
+          "{}: is not the measured file (different size, no build ID); its functions have no names", path);
     case OpenFailure::ForeignVdso:
-      return "[vdso]: measured under another kernel; its functions stay unnamed";
+      return "[vdso]: measured under another kernel; its functions have no names";
     case OpenFailure::None:
       break;
   }
@@ -118,14 +117,14 @@ AttributedModule attribute_module(const ModuleIdentity& module, std::span<const 
     out.warnings.push_back(warning(failure, module.path, file.open_error()));
   }
   if (failure == OpenFailure::None && file.may_be_another())
-    out.warnings.push_back(fmt::format(
-        "{}: is not the file that was measured, but one of its size, and has no build-id; if it is no "
-        "copy, names and lines are wrong",
-        module.path));
+    out.warnings.push_back(
+        fmt::format("{}: is not the measured file but has the same size, and no build ID; unless it is a "
+                    "copy, names and lines are wrong",
+                    module.path));
   else if (failure == OpenFailure::None && file.may_have_changed())
     out.warnings.push_back(
-        fmt::format("{}: was modified after the run began and has no build-id; if it was rebuilt, names and "
-                    "lines are wrong",
+        fmt::format("{}: was modified after the run started and has no build ID; if it was rebuilt, names "
+                    "and lines are wrong",
                     module.path));
 
   std::optional<Fallback> fallback;

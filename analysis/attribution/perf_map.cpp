@@ -54,7 +54,7 @@ File open_map(const PerfMap& map, std::vector<std::string>& warnings) {
   if (file.error() != 0 && file.error() != EINVAL && file.error() != EFBIG) return nullptr;
   const std::string why = file.is_open() ? doubt(file.status(), map) : file.reason();
   if (why.empty()) return File(fdopen(file.release(), "r"));
-  warnings.push_back(fmt::format("{}: {}; generated code stays unnamed", map.path.string(), why));
+  warnings.push_back(fmt::format("{}: {}; generated code has no names", map.path.string(), why));
   return nullptr;
 }
 

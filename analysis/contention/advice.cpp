@@ -135,8 +135,8 @@ Advice separate_parts(const std::vector<PlacedSide>& sides, const Conflict& conf
     const NamedPlace& read = left_is_read ? left : right;
     const NamedPlace& written = left_is_read ? right : left;
     return {Remedy::SeparateFields,
-            fmt::format("Keep {0}, which are only read, off the line of {1}: put alignas({2}) before what is "
-                        "written, and nothing else behind it on its line.",
+            fmt::format("Keep {0}, which are only read, off the line of {1}: put alignas({2}) before the "
+                        "written data, and nothing else after it on its line.",
                         read.object, written.object, kLineBytes)};
   }
   return {Remedy::PadElements,

@@ -95,7 +95,7 @@ std::string place(const Change& change, const std::string& owner) {
 
 std::string growth(const Change& change, const std::string& what) {
   if (change.bytes_after == change.bytes_before)
-    return fmt::format("{} keeps its {} bytes and begins a line", what, change.bytes_before);
+    return fmt::format("{} keeps its {} bytes and starts a line", what, change.bytes_before);
   std::string text =
       fmt::format("{} grows from {} to {} bytes", what, change.bytes_before, change.bytes_after);
   if (change.what != ChangedPart::Member)
@@ -171,7 +171,7 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
     if (!is_told && after != before)
       growths.push_back(fmt::format("{} from {} to {}", known.name, before, after));
   }
-  if (any_of_variable && growths.empty()) growths.push_back("each then begins a line of its own");
+  if (any_of_variable && growths.empty()) growths.push_back("each then starts a line of its own");
   std::string text = joined(clauses);
   for (size_t i = 0; i < growths.size(); ++i) text += (i == 0 ? "; " : ", ") + growths[i];
   return text;
@@ -184,18 +184,16 @@ std::string words_for_obstacle(const Separation& separation, SourceLanguage lang
     case Separation::Obstacle::Unknown:
       return "";
     case Separation::Obstacle::BitFields:
-      return fmt::format(
-          "Bit fields ({}) cannot be aligned: make them fields of their own, each behind "
-          "{}.",
-          separation.at, align);
+      return fmt::format("Bit fields ({}) cannot be aligned: make them fields of their own, each after {}.",
+                         separation.at, align);
     case Separation::Obstacle::OnePart:
       return fmt::format(
-          "Threads use different bytes of {}, which no alignment parts: split it into fields, each "
-          "after {}, or let each thread have a copy.",
+          "Threads use different bytes of {}, which no alignment separates: split it into fields, each after "
+          "{}, or give each thread a copy.",
           separation.at, align);
     case Separation::Obstacle::Blocks:
       return fmt::format(
-          "Each thread uses elements of {} in a row: begin each thread's at a multiple of {} elements, and "
+          "Each thread uses elements of {} in a row: start each thread's elements at a multiple of {}, and "
           "put {} before the array.",
           separation.at, separation.block_elements, align);
     case Separation::Obstacle::ForeignType:

@@ -147,11 +147,10 @@ std::string SourcePatch::put_before_declaration(size_t line, const Change& chang
   const size_t begin = begin_of_statement(code, at);
   for (const char* const word : {"typedef", "using", "extern", "template", "return"})
     if (begins_with_word(code, begin, word)) return kOther;
-  if (is_bit_field(code, at + name.size())) return "declares a bit field, which has no alignment of its own";
-  if (begin == at) return "has the name of what is declared, and its type elsewhere";
-  if (next_code(code, 0) == begin && begins_behind_another(line))
-    return "goes on with what the one before began";
-  if (has_comma(std::string_view(code).substr(begin))) return "declares several at once";
+  if (is_bit_field(code, at + name.size())) return "declares a bit field, which cannot be aligned";
+  if (begin == at) return "has the declared name, but its type is elsewhere";
+  if (next_code(code, 0) == begin && begins_behind_another(line)) return "continues the previous line";
+  if (has_comma(std::string_view(code).substr(begin))) return "declares several names at once";
   insert(line, begin, change.text + " ");
   return {};
 }
@@ -177,8 +176,8 @@ std::string SourcePatch::put_on_type(size_t line, const Change& change) {
 
 std::string SourcePatch::make(const Change& change) {
   if (change.what == ChangedPart::Elements)
-    return "has elements to be wrapped in a struct, and code that uses them has to name its member";
-  if (change.line == 0 || change.line > lines_.size()) return "is not there";
+    return "has elements that must be wrapped in a struct, and code that uses them must name its member";
+  if (change.line == 0 || change.line > lines_.size()) return "does not exist";
   const std::string key = fmt::format("{} {} {}", change.line, name_of(change.what), change.name);
   if (made_.contains(key)) return {};
   const size_t line = change.line - 1;

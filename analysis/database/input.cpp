@@ -50,7 +50,7 @@ void Bytes::check_array(uint64_t offset, uint64_t count, uint64_t stride, uint64
 }
 
 std::string Bytes::string(uint64_t offset) const {
-  if (!contains(offset, 1)) corrupt("a string lies outside of the file");
+  if (!contains(offset, 1)) corrupt("a string lies outside the file");
   const char* const first = data_.data() + (offset - begin_);
   const char* const last = data_.data() + data_.size();
   const char* const end = std::find(first, last, '\0');
@@ -88,15 +88,15 @@ void InputFile::check_identity(const format::FileKind& kind) const {
     fail(Kind::NotADatabase, "not a file of a database; " + remedy);
   }
   if (head.size() < format::kSectionsOffset) {
-    fail(Kind::Truncated, fmt::format("the file ends in its header; {}", kReanalyze));
+    fail(Kind::Truncated, fmt::format("the file ends inside its header; {}", kReanalyze));
   }
   if (std::string_view(head).substr(format::kMagic.size(), kind.tag.size()) != kind.tag) {
-    fail(Kind::NotADatabase, fmt::format("not a {}, though it has the name; {}", kind.name, remedy));
+    fail(Kind::NotADatabase, fmt::format("not a {}, despite its name; {}", kind.name, remedy));
   }
   const auto version = static_cast<uint8_t>(head[format::kVersionOffset]);
   if (version != format::kMajorVersion) {
     fail(Kind::WrongVersion,
-         fmt::format("format version {}, this reader knows version {}; {}", version, format::kMajorVersion,
+         fmt::format("format version {}, but this prof reads version {}; {}", version, format::kMajorVersion,
                      version > format::kMajorVersion
                          ? "use a newer prof"
                          : "analyze the measurements again with a newer HPCToolkit"));
@@ -110,7 +110,7 @@ void InputFile::check_identity(const format::FileKind& kind) const {
 }
 
 void InputFile::check_range(uint64_t offset, uint64_t size) const {
-  if (offset > size_ || size > size_ - offset) corrupt("a pointer leads out of the file");
+  if (offset > size_ || size > size_ - offset) corrupt("a pointer leads outside the file");
 }
 
 void InputFile::read_into(std::vector<char>& buffer, uint64_t offset, uint64_t size) const {
@@ -136,8 +136,8 @@ void InputFile::read_bytes(char* to, uint64_t offset, size_t size) const {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_unreadable(path_, errno);
     if (got == 0) {
-      throw DatabaseError(Kind::Truncated, fmt::format("{}: became shorter while it was read; {}",
-                                                       path_.string(), kReanalyze));
+      throw DatabaseError(Kind::Truncated,
+                          fmt::format("{}: was truncated while it was read; {}", path_.string(), kReanalyze));
     }
     to += got;
     offset += static_cast<uint64_t>(got);

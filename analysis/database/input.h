@@ -24,7 +24,7 @@ class Bytes {
   }
   template <typename T>
   T at(uint64_t offset) const {
-    if (!contains(offset, sizeof(T))) corrupt("a pointer leads out of the file");
+    if (!contains(offset, sizeof(T))) corrupt("a pointer leads outside the file");
     T value;
     std::memcpy(&value, data_.data() + (offset - begin_), sizeof value);
     return value;

@@ -24,7 +24,7 @@ void require_version(const SqliteFile& file, const fs::path& path) {
   if (version.number(0) == format::kInstructionVersion) return;
   throw DatabaseError(
       DatabaseError::Kind::WrongVersion,
-      fmt::format("{}: version {}, this reader knows {}; use the prof that wrote it", path.string(),
+      fmt::format("{}: version {}, but this prof reads {}; use the prof that wrote it", path.string(),
                   static_cast<int64_t>(version.number(0)), format::kInstructionVersion));
 }
 

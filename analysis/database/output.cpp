@@ -19,7 +19,7 @@ constexpr size_t kBufferBytes =
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw DatabaseError(
       DatabaseError::Kind::Unwritable,
-      fmt::format("{}: cannot write: {}; free space there or choose another directory with -o", path.string(),
+      fmt::format("{}: cannot write: {}; free disk space, or choose another directory with -o", path.string(),
                   std::strerror(error)));
 }
 

@@ -28,7 +28,7 @@ bool is_database(const fs::path& directory) {
 void require_place_for_database(const fs::path& directory) {
   const auto refuse = [&](std::string_view cause) {
     throw DatabaseError(DatabaseError::Kind::Unwritable,
-                        fmt::format("{}: {}; choose another with -o", directory.string(), cause));
+                        fmt::format("{}: {}; choose another directory with -o", directory.string(), cause));
   };
   std::error_code error;
   if (!fs::exists(directory, error) && !error) return;

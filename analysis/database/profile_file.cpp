@@ -77,7 +77,7 @@ ProfileFile::Block ProfileFile::read_block_header(uint64_t info) {
                     infos_.at<uint32_t>(info + 0x10), infos_.at<uint64_t>(info + 0x18)};
   // Blocks do not share bytes, so together they fit into the file.
   if (block.value_count > value_budget_ || block.context_count > context_budget_)
-    file_.corrupt("more values than fit into the file");
+    file_.corrupt("more values than the file can hold");
   value_budget_ -= block.value_count;
   context_budget_ -= block.context_count;
   file_.check_range(block.values, block.value_count * kProfileValueBytes);

@@ -101,7 +101,7 @@ void ProfileFile::visit_block(const Block& block, uint64_t begin, uint64_t end, 
     };
     for (uint64_t i = 0; i < count; ++i)
       if (first_of(i) > first_of(i + 1) || first_of(i + 1) > block.value_count)
-        corrupt("the values of a context lie outside of its profile");
+        corrupt("the values of a context lie outside its profile");
     const uint64_t first = first_of(0);
     file_.read_into(values, block.values + first * kProfileValueBytes,
                     (first_of(count) - first) * kProfileValueBytes);
@@ -129,7 +129,7 @@ void ProfileFile::visit_summary(uint64_t begin, uint64_t end, Visit&& visit) con
     if (use == StatisticUse::Unlisted) corrupt("a statistic that meta.db does not list");
     if (use == StatisticUse::Unused || context == kNone) return;
     if (use == StatisticUse::Count && (value < 0 || value > UINT32_MAX))
-      corrupt("a number of profiles cannot be right");
+      corrupt("a number of profiles is out of range");
     visit(context, statistic, value);
   });
 }

@@ -17,7 +17,7 @@ void require_files(const fs::path& directory) {
   constexpr std::string_view kGive = "give the directory that `prof analyze` or HPCToolkit's hpcprof wrote";
   if (!fs::is_directory(directory)) {
     missing(DatabaseError::Kind::NotADatabase,
-            fs::exists(directory) ? "it is no directory" : "it does not exist", kGive);
+            fs::exists(directory) ? "it is not a directory" : "it does not exist", kGive);
   }
   if (!fs::exists(directory / format::kMeta.name) && fs::exists(directory / "experiment.xml")) {
     missing(DatabaseError::Kind::WrongVersion, "experiment.xml is HPCToolkit's format of version 3 or older",

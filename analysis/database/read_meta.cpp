@@ -212,7 +212,7 @@ class MetaReader {
   void push_children(std::vector<Children>& pending, uint64_t record) const {
     const uint64_t size = at<uint64_t>(record), begin = at<uint64_t>(record + 8);
     if (size == 0) return;
-    if (!bytes_.contains(begin, size)) bytes_.corrupt("the children of a context lie outside of the file");
+    if (!bytes_.contains(begin, size)) bytes_.corrupt("the children of a context lie outside the file");
     pending.push_back({static_cast<uint32_t>(ids_.size() - 1), begin, size});
   }
 

@@ -87,7 +87,7 @@ void read_run(const std::filesystem::path& directory, Database& database) {
     const std::string schema = file.at("schema");
     if (schema != kRunSchema) {
       throw DatabaseError(DatabaseError::Kind::WrongVersion,
-                          fmt::format("{}: schema {}, this reader knows {}; use the prof that wrote it",
+                          fmt::format("{}: schema {}, but this prof reads {}; use the prof that wrote it",
                                       path.string(), valid_utf8(schema.substr(0, 64)), kRunSchema));
     }
     if (file.contains("summary"))
@@ -102,7 +102,7 @@ void read_run(const std::filesystem::path& directory, Database& database) {
     read_metrics(file.at("metrics"), database);
     read_profiles(file.at("profiles"), database);
   } catch (const nlohmann::json::exception&) {
-    throw_corrupt(path, "not the JSON that prof writes");
+    throw_corrupt(path, "not JSON written by prof");
   }
 }
 

@@ -73,9 +73,10 @@ void ValuesByRange::require(bool holds) const {
 }
 
 void ValuesByRange::fail(int error) const {
-  throw DatabaseError(DatabaseError::Kind::Unreadable,
-                      fmt::format("{}: cannot read what was written: {}; choose another directory with -o",
-                                  path_.string(), std::strerror(error)));
+  throw DatabaseError(
+      DatabaseError::Kind::Unreadable,
+      fmt::format("{}: cannot read back the values just written: {}; choose another directory with -o",
+                  path_.string(), std::strerror(error)));
 }
 
 }  // namespace prof

@@ -97,7 +97,7 @@ void require_done(const fs::path& to) {
   if (fs::exists(to / format::kMeta.name)) return;
   throw DatabaseError(
       DatabaseError::Kind::Unwritable,
-      fmt::format("{}: was written, and is there no longer; analyze again, without --resume", to.string()));
+      fmt::format("{}: was written but no longer exists; analyze again, without --resume", to.string()));
 }
 
 // Can be called again after any interruption.
@@ -176,7 +176,7 @@ std::vector<Summary> write_database(const Database& database, const fs::path& di
   throw DatabaseError(DatabaseError::Kind::Unwritable, error.what());
 } catch (const fs::filesystem_error& error) {
   throw DatabaseError(DatabaseError::Kind::Unwritable,
-                      fmt::format("{}: cannot write a database there: {}; choose another directory with -o",
+                      fmt::format("{}: cannot write a database: {}; choose another directory with -o",
                                   directory.string(), error.code().message()));
 }
 

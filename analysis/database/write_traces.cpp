@@ -63,7 +63,7 @@ void write_trace(const Database& database, size_t profile, OutputFile& file, Ext
     at += out.size();
     out.clear();
   }
-  if (written < extent.records) fail(profile, "became shorter as it was read again");
+  if (written < extent.records) fail(profile, "was truncated while it was read again");
 }
 
 // Returns the range of profiles whose traces a process writes.

@@ -97,7 +97,8 @@ void add_costs(const fs::path& directory, const Database& database, uint32_t mod
   for (const CodeRange& range : ranges) {
     const auto costs = read_instruction_costs(directory, database, module, range.begin, range.end);
     if (!costs) {
-      const std::string unknown = "the database does not tell what single instructions cost: analyze again";
+      const std::string unknown =
+          "the database has no costs of single instructions; analyze the measurements again";
       out.note += out.note.empty() ? unknown : "; " + unknown;
       return;
     }
@@ -124,7 +125,7 @@ Disassembly disassemble(const fs::path& directory, const Database& database, con
                         Syntax syntax, const AttributionOptions& options) {
   Disassembly out;
   if (place.module >= database.modules.size()) {
-    out.failure = "no load module is known that has this code";
+    out.failure = "the load module of this code is not known";
     return out;
   }
   const LoadModule& module = database.modules[place.module];

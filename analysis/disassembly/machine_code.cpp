@@ -24,15 +24,17 @@ std::string why_not_opened(OpenFailure failure, const std::string& path, int err
     case OpenFailure::None:
       return {};
     case OpenFailure::Missing:
-      return fmt::format("{}: no such file any more: its instructions are shown where it is", path);
+      return fmt::format(
+          "{}: no longer exists; open the database on a machine that has the file to see its instructions",
+          path);
     case OpenFailure::Unreadable:
       return fmt::format("{}: cannot be read: {}", path, std::generic_category().message(error));
     case OpenFailure::NotElf:
       return fmt::format("{}: not a readable ELF file", path);
     case OpenFailure::Changed:
-      return fmt::format("{}: has changed since the run (other build-id): measure it again", path);
+      return fmt::format("{}: has changed since the run (different build ID); measure it again", path);
     case OpenFailure::Another:
-      return fmt::format("{}: is another file than was measured (other size): measure it again", path);
+      return fmt::format("{}: is not the measured file (different size); measure it again", path);
     case OpenFailure::ForeignVdso:
       return "[vdso]: measured under another kernel";
   }
@@ -40,9 +42,9 @@ std::string why_not_opened(OpenFailure failure, const std::string& path, int err
 }
 
 std::string why_no_file(const std::string& path) {
-  if (path == kDevice) return "what devices execute is not decoded, only code of x86-64 processors";
+  if (path == kDevice) return "only x86-64 code is decoded, not device code";
   if (path.starts_with('[') && path != kVdso)
-    return fmt::format("{}: no file has this code, so there is nothing to decode", path);
+    return fmt::format("{}: no file contains this code, so it cannot be decoded", path);
   return {};
 }
 
@@ -76,11 +78,11 @@ MachineCode::MachineCode(const LoadModule& module, const AttributionOptions& opt
   if (!failure_.empty()) return;
   GElf_Ehdr header;
   if (gelf_getehdr(file_.elf(), &header) == nullptr || header.e_machine != EM_X86_64) {
-    failure_ = fmt::format("{}: no code of x86-64 processors, which is all that is decoded", module.path);
+    failure_ = fmt::format("{}: not x86-64 code; no other code is decoded", module.path);
     return;
   }
   if (identity_.build_id.empty())
-    note_ = fmt::format("{} was measured without a build-id: it may have changed since", module.path);
+    note_ = fmt::format("{} was measured without a build ID; it may have changed since", module.path);
   symbols_.emplace(function_symbols(file_));
   stubs_.emplace(linkage_stubs(file_.elf()));
 }

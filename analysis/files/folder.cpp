@@ -67,7 +67,7 @@ bool remove_tree(int in, const char* name) noexcept {
 }
 
 [[noreturn]] void fail_to_write(const fs::path& path, int error) {
-  throw WriteError(fmt::format("{}: cannot write: {}; free space there or choose another directory with -o",
+  throw WriteError(fmt::format("{}: cannot write: {}; free disk space, or choose another directory with -o",
                                path.string(), std::strerror(error)),
                    error);
 }

@@ -96,7 +96,7 @@ void UserRights::take(gid_t group, const std::vector<gid_t>& groups) {
   if (has_groups && group_for_files() == group && user_for_files() == user_) return;
   give_back();
   throw WriteError(
-      fmt::format("the rights of {} cannot be taken on here; run prof as this user", name_of_user(user_)),
+      fmt::format("the rights of {} are not available here; run prof as this user", name_of_user(user_)),
       EPERM);
 }
 

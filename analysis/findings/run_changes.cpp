@@ -56,8 +56,8 @@ Finding finding_of(const MatchedRuns& runs, const RunChanges& changes, const Run
   finding.metric = runs.what().name;
   finding.cost =
       FindingCost{change.exclusive.difference(), runs.what().unit, change.share,
-                  scaling == Scaling::None ? "mean after less mean before"
-                                           : "mean after less what is expected of the runs before"};
+                  scaling == Scaling::None ? "mean after minus mean before"
+                                           : "mean after minus the value expected from the runs before"};
   finding.sentence = sentence_of(runs, changes, change, scaling);
   if (change.frame != kNone) finding.contexts = {{"changed", frames_of_row(runs, change)}};
   finding.values = {{"before", change.exclusive.before},

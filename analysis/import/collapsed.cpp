@@ -105,17 +105,16 @@ class Importer {
       }
     }
     if (good == 0) {
-      throw ImportError(ImportError::Kind::Damaged,
-                        fmt::format("{}: no line of it is a collapsed stack (frames separated by ';', a "
-                                    "space, a number)",
-                                    source_.name));
+      throw ImportError(
+          ImportError::Kind::Damaged,
+          fmt::format("{}: contains no collapsed stack (frames separated by ';', a space, a number)",
+                      source_.name));
     }
     Import result;
     if (bad > 0) {
-      result.warnings.push_back(fmt::format(
-          "{}: {} of its lines, the first of them line {}, are no stack with a number that can be "
-          "used; left out",
-          source_.name, bad, first_bad));
+      result.warnings.push_back(
+          fmt::format("{}: {} lines, first line {}, are not stacks with a usable number; left out",
+                      source_.name, bad, first_bad));
     }
     result.database = builder_.finish({}, result.warnings);
     return result;

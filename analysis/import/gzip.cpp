@@ -38,8 +38,8 @@ std::vector<uint8_t> gunzip(std::span<const uint8_t> bytes, const ImportSource& 
   while (status == Z_OK) {
     if (out.size() >= kLargestContents)
       throw ImportError(ImportError::Kind::Unsupported,
-                        fmt::format("{}: more than {} MiB of contents, which is not imported; divide it",
-                                    source.name, kLargestContents >> 20));
+                        fmt::format("{}: more than {} MiB uncompressed, the limit; split it", source.name,
+                                    kLargestContents >> 20));
     if (stream.avail_in == 0) {
       const size_t piece = std::min(bytes.size(), size_t{UINT32_MAX});
       stream.next_in = const_cast<Bytef*>(bytes.data());

@@ -87,8 +87,8 @@ ImportFormat recognise(std::span<const uint8_t> bytes, const std::string& name) 
   if (is_text(bytes) && !json) return ImportFormat::Collapsed;
   if (begins_like_pprof(bytes) && !json) return ImportFormat::Pprof;
   throw ImportError(ImportError::Kind::Unknown,
-                    fmt::format("{}: not a recording that can be imported; perf.data files, collapsed stacks "
-                                "and pprof profiles can (--format says which it is)",
+                    fmt::format("{}: not a recording that can be imported; use perf.data, collapsed stacks "
+                                "or a pprof profile, and name the format with --format",
                                 name));
 }
 
@@ -130,8 +130,8 @@ Import import_file(const std::filesystem::path& file, const ImportOptions& optio
     cannot_open(source.name, std::strerror(errno));
   if (S_ISDIR(status.st_mode))
     cannot_open(source.name,
-                "it is a directory; `prof report` opens databases and measurements, and what `perf record "
-                "--threads` wrote cannot be imported");
+                "it is a directory; open databases and measurements with `prof report`; recordings of `perf "
+                "record --threads` cannot be imported");
   source.written_ns = static_cast<uint64_t>(status.st_mtim.tv_sec) * kSecondNs +
                       static_cast<uint64_t>(status.st_mtim.tv_nsec);
   source.owner = status.st_uid;

@@ -136,14 +136,14 @@ class Importer {
         default:
           good = false;
       }
-      if (!good) damaged("it ends in the middle, or has no such fields");
+      if (!good) damaged("it is truncated, or has invalid fields");
     }
-    if (!in.ConsumedEntireMessage()) damaged("it has no such fields");
+    if (!in.ConsumedEntireMessage()) damaged("it has invalid fields");
   }
 
   void parse(google::protobuf::MessageLite& message, std::string_view bytes) const {
     if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
-      damaged("a message in it cannot be read");
+      damaged("it contains an invalid message");
   }
 
   std::string_view text(int64_t index) const {
@@ -161,9 +161,8 @@ class Importer {
 
   void read_tables() {
     if (bytes_.size() > INT32_MAX)
-      throw ImportError(
-          ImportError::Kind::Unsupported,
-          fmt::format("{}: larger than 2 GiB, which protocol buffers do not allow", source_.name));
+      throw ImportError(ImportError::Kind::Unsupported,
+                        fmt::format("{}: larger than 2 GiB, the limit of protocol buffers", source_.name));
     for_each_field([&](int field, std::string_view message, uint64_t number) {
       switch (field) {
         case kSampleType:

@@ -29,7 +29,7 @@ StoredFiles measurement_files(const fs::path& directory) {
         AnalyzeError::Kind::NoMeasurements,
         !stored.damage.empty()
             ? stored.damage.front()
-            : fmt::format("no measurement files (*.prof) in {}; `prof run -o DIR program` makes some",
+            : fmt::format("no measurement files (*.prof) in {}; measure with `prof run -o DIR PROGRAM`",
                           directory.string()));
   }
   return stored;
@@ -39,9 +39,9 @@ StoredFiles measurement_files(const fs::path& directory) {
 ProcessMeasurement read_usable(const StoredFile& file) {
   ProcessMeasurement measurement = read_measurement(file);
   if (measurement.metrics.empty() && measurement.threads.empty() && !measurement.warnings.empty())
-    throw MeasurementError(
-        MeasurementError::Kind::Empty,
-        fmt::format("{}: nothing in it can be used: {}", file.path.string(), measurement.warnings.front()));
+    throw MeasurementError(MeasurementError::Kind::Empty,
+                           fmt::format("{}: contains no usable measurements: {}", file.path.string(),
+                                       measurement.warnings.front()));
   return measurement;
 }
 
@@ -67,9 +67,9 @@ class FileWarnings {
 
   void report(std::vector<std::string>& warnings) const {
     for (const Group& group : groups_) {
-      const std::string more = group.more == 0 ? ""
-                                               : fmt::format(" (and {} {} like it)", group.more,
-                                                             group.more == 1 ? "file" : "files");
+      const std::string more =
+          group.more == 0 ? ""
+                          : fmt::format(" (and {} more {})", group.more, group.more == 1 ? "file" : "files");
       warnings.push_back(fmt::format("{}{}: {}", group.first.string(), more, group.text));
     }
   }
@@ -220,7 +220,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
             if (!is_end_known(measurement->process, record))
               one.warnings.insert(
                   one.warnings.begin(),
-                  "the process did not end normally, or still runs; everything it published is here");
+                  "the process did not end normally, or still runs; everything it recorded so far is used");
             charge(*measurement, record);
             clocks_.correct(measurement->process);
             one.outline = outline_of(*measurement);
@@ -260,7 +260,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
     throw AnalyzeError(AnalyzeError::Kind::AllUnusable,
                        files.size() == 1
                            ? loaded[0].failure
-                           : fmt::format("none of the {} measurement files can be used; the first: {}",
+                           : fmt::format("none of the {} measurement files is usable; the first: {}",
                                          files.size(), loaded[0].failure));
   }
   std::ranges::stable_sort(files_, {}, [&](size_t file) {

@@ -116,7 +116,8 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
         const auto [begin, end] = measurements_of(rank);
         for (uint32_t l = first_line_[begin]; l < first_line_[end]; ++l) {
           in(lines_[l].trace_records);
-          Unpacker::require(lines_[l].trace_records < kMostTraceRecords, "a trace is longer than any can be");
+          Unpacker::require(lines_[l].trace_records < kMostTraceRecords,
+                            "a trace exceeds the maximum length");
         }
         instructions.take(in, places_.table().size(), database.metrics.size());
       });

@@ -34,7 +34,7 @@ const Variables* ProcessVariables::open(const ModuleInMemory& module) {
     opened.variables = std::make_unique<Variables>(opened.file);
   else
     warnings_.push_back(
-        fmt::format("{}: variables in it have no names: it is not the file that was measured, or is gone",
+        fmt::format("{}: its variables have no names, because the measured file was replaced or removed",
                     module.identity.path));
   return opened.variables.get();
 }

@@ -51,7 +51,7 @@ void check_launches(const Launches& launches, std::vector<std::string>& warnings
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", launch, of_ranks(ranks));
   }
   warnings.push_back(fmt::format(
-      "measurements of {} launches are analyzed as one run: {}{}; analyze each in a directory of its own",
+      "measurements of {} launches are analyzed as one run: {}{}; measure each into a directory of its own",
       launches.size(), text, launches.size() > 4 ? ", ..." : ""));
 }
 
@@ -72,9 +72,9 @@ void check_missing(const std::vector<ProcessMeasurement>& measurements, std::vec
   for (int32_t rank = 0; rank < size; ++rank)
     if (choice.contains(rank) && !there.contains(rank)) missing.insert(rank);
   if (missing.empty()) return;
-  warnings.push_back(fmt::format(
-      "{} of {} left no measurements: died at the start, measured elsewhere, or left damaged files",
-      of_ranks(missing), size));
+  warnings.push_back(
+      fmt::format("{} of {} left no measurements: killed at the start, measured elsewhere, or files damaged",
+                  of_ranks(missing), size));
 }
 
 // Compares the programs of the ranks. A rank is its process with most samples; its helper processes may
@@ -107,14 +107,14 @@ void check_programs(const std::vector<ProcessMeasurement>& measurements, std::ve
   for (auto at = programs.begin(); at != programs.end(); ++at) {
     if (at == most_program) continue;
     const bool is_build = at->first.path == most_program->first.path;
-    warnings.push_back(fmt::format("{} ran another {} than the others: {}", of_ranks(at->second),
+    warnings.push_back(fmt::format("{} ran a different {} than the other ranks: {}", of_ranks(at->second),
                                    is_build ? "build of the program" : "program", at->first.path));
   }
   const auto most_release = std::ranges::max_element(releases, smaller);
   for (auto at = releases.begin(); at != releases.end(); ++at)
     if (at != most_release)
       warnings.push_back(
-          fmt::format("{} measured by another prof than the others: {}, not {}",
+          fmt::format("{} measured by a different prof than the other ranks: {}, not {}",
                       of_ranks(at->second) + (at->second.size() == 1 ? " was" : " were"),
                       at->first.empty() ? "an unknown version" : at->first,
                       most_release->first.empty() ? "an unknown version" : most_release->first));

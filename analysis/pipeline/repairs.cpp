@@ -34,8 +34,8 @@ constexpr uint64_t kPageBytes = 4096;
 std::string fate_of_page(const RepairsRecord::Page& page) {
   const std::string since = words_for_duration(page.since_s);
   if (page.kind == PageFate::Isolated)
-    return fmt::format("Since {} of the run each thread had its page for itself.", since);
-  return fmt::format("From {} on its page was common to all threads: {}.", since, name_of(page.why));
+    return fmt::format("After {} of the run, the page was isolated: each thread had a private copy.", since);
+  return fmt::format("After {} of the run, all threads shared the page: {}.", since, name_of(page.why));
 }
 
 RepairsRecord::Page page_of(const MeasuredRepair& repair, double since_s) {
@@ -84,7 +84,7 @@ const MovedLock* first_moved(std::span<const MovedLock> locks, const ContendedRe
 std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, const Placeable& one) {
   const Site* const site = site_of(repairs, one.context);
   if (site && site->align > 0 && site->kind != SiteFate::Declined)
-    return fmt::format("Since {} of the run these allocations are placed {}.",
+    return fmt::format("After {} of the run, these allocations were placed {}.",
                        words_for_duration(site->since_s),
                        words_for_placement(site->align, site->offset, site->pad));
   if (const std::string why = why_not_placed(record, one); !why.empty())
@@ -221,11 +221,11 @@ void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
         add(fate_of_page(page));
       }
     if (const MovedLock* const lock = first_moved(locks, record))
-      add(fmt::format("Since {} of the run locks there have lines of their own.",
+      add(fmt::format("After {} of the run, these locks had lines of their own.",
                       words_for_duration(lock->since_s)));
     const bool is_told = !record.repair.empty();  // about its page or locks
     if (repairs.isolate && !is_told && (record.placeable.empty() || !places))
-      add("Not isolated: while it ran, too little was seen of it for that.");
+      add("Not isolated: too few accesses were sampled during the run.");
     if (places && record.placeable.empty() && !is_told)
       add(fmt::format("Declined: {}.", why_not_moved(record)));
     if (places)

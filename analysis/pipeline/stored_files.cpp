@@ -41,7 +41,7 @@ void add_members(const fs::path& path, StoredFiles& stored, std::vector<Containe
   // The container was created when the first rank of the node began.
   if (container.members().empty() && container.damage().empty())
     stored.damage.push_back(
-        fmt::format("{}: no rank of {} added what it measured, which then is in {} there, if it is left",
+        fmt::format("{}: no rank of {} added its measurements; if they still exist, they are in {} there",
                     path.string(), container.owner().host, container.owner().local));
   else if (container.damage().empty())
     owners.push_back(container.owner());
@@ -86,12 +86,11 @@ void name_what_nodes_have(const fs::path& directory, const std::vector<Container
   const size_t named = std::min(left.size(), kMostNodesNamed);
   for (size_t i = 0; i < named; ++i)
     stored.damage.push_back(
-        fmt::format("{}: {} of {} ranks have not added what they measured: they were killed, or still run; "
-                    "what those of {} "
-                    "have is in {} there, if it is left{}",
+        fmt::format("{}: {} of {} ranks have not added their measurements: they were killed, or still run; "
+                    "those of {} are in {} there, if they still exist{}",
                     directory.string(), unfinished, size, left[i].host, left[i].local,
                     i + 1 == named && named < left.size()
-                        ? fmt::format("; {} more nodes have it likewise", left.size() - named)
+                        ? fmt::format("; the same holds for {} more nodes", left.size() - named)
                         : ""));
 }
 

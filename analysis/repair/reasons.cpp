@@ -3,14 +3,15 @@
 namespace prof {
 
 std::string why_not_placed(const ContendedRecord& record, const ContendedRecord::Placeable& one) {
-  if (record.sharing == hpcrun::Sharing::True) return "threads use the same bytes, which no layout parts";
+  if (record.sharing == hpcrun::Sharing::True) return "threads use the same bytes, which no layout separates";
   if (one.is_mapping) return "the program maps this memory itself, without an allocator";
   if (one.site.frames.empty())
-    return "they are allocated by generated code, which the next run has elsewhere";
+    return "they are allocated by generated code, whose address differs in each run";
   if (one.is_bound)
-    return "the program asks for an alignment, which stays, and that alone does not part what threads use";
+    return "the allocation has an explicit alignment that must be kept, and alignment alone does not "
+           "separate the threads' data";
   if (one.placement == hpcrun::kAsAllocated)
-    return "threads meet on lines within an allocation, wherever it begins";
+    return "threads share lines within one allocation, wherever it starts";
   return {};
 }
 
@@ -18,7 +19,7 @@ std::string why_not_moved(const ContendedRecord& record) {
   if (record.kind == DataKind::Unknown && record.module.empty())
     return "it is not known who allocated the memory";
   const bool has_patch = !record.changes.empty();
-  return std::string("variables lie where the program was built to have them; ") +
+  return std::string("the program's build determines where variables lie; ") +
          (has_patch ? "prof report --view=contention --format=patch changes the source"
                     : "change the source");
 }

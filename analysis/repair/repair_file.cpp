@@ -31,10 +31,10 @@ class Reader {
 
   RepairFile read(std::string_view text) {
     const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) fail("not JSON; remove it, and `prof analyze DIR` writes it anew");
+    if (json.is_discarded()) fail("not JSON; remove it, and rewrite it with `prof analyze DIR`");
     const Json& schema = member(json, "schema");
     if (schema != kRepairSchema)
-      fail(fmt::format("schema {}, this prof reads {}; remove it, and `prof analyze DIR` writes it anew",
+      fail(fmt::format("schema {}, but this prof reads {}; remove it, and rewrite it with `prof analyze DIR`",
                        schema.is_string() ? schema.get<std::string>().substr(0, 32) : "unknown",
                        kRepairSchema));
     RepairFile file;
@@ -51,7 +51,7 @@ class Reader {
   [[noreturn]] void fail(const std::string& what) const { throw RepairFileError(name_ + ": " + what); }
 
   [[noreturn]] void fail_at(const char* key, const char* expected) const {
-    fail(fmt::format("{}{}{} is not {}; correct it, or remove the file and `prof analyze DIR`", at_,
+    fail(fmt::format("{}{}{} is not {}; correct it, or remove the file and run `prof analyze DIR`", at_,
                      at_.empty() ? "" : ".", key, expected));
   }
 
@@ -81,12 +81,12 @@ class Reader {
     const Json& list = member(object, key);
     if (list.is_null()) return;
     if (!list.is_array() || list.size() > kMostRepairs)
-      fail_at(key, fmt::format("a list of {} at most", kMostRepairs).c_str());
+      fail_at(key, fmt::format("a list of at most {}", kMostRepairs).c_str());
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string outer = at_;
       at_ += fmt::format("{}{}[{}]", at_.empty() ? "" : ".", key, i);
       if (!list[i].is_object())
-        fail(at_ + " is not an object; correct it, or remove the file and `prof analyze DIR`");
+        fail(at_ + " is not an object; correct it, or remove the file and run `prof analyze DIR`");
       visit(list[i]);
       at_ = outer;
     }
@@ -118,9 +118,9 @@ class Reader {
     AllocationSite site;
     const Json& path = member(object, "path");
     if (!path.is_null() && (!path.is_array() || path.size() > kMostPathNames))
-      fail_at("path", "a list of texts");
+      fail_at("path", "a list of strings");
     for (const Json& name : path) {
-      if (!name.is_string()) fail_at("path", "a list of texts");
+      if (!name.is_string()) fail_at("path", "a list of strings");
       site.path.push_back(name.get<std::string>());
     }
     for_each(object, "frames", [&](const Json& one) { site.frames.push_back(address_in(one)); });

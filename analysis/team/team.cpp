@@ -76,10 +76,9 @@ void require_nobody(const SharedFolder& folder) {
   if (!first.is_here()) std::this_thread::sleep_for(kSignOfLife);
   const bool lives = first.is_here() ? !first.has_ended() : folder.read("alive.0").value_or("") != sign;
   if (lives)
-    throw TeamError(
-        fmt::format("{}: process {} on {} analyzes into it; let it end, or choose another "
-                    "database with -o",
-                    folder.path().string(), first.pid, first.host));
+    throw TeamError(fmt::format(
+        "{} is being written by process {} on {}; wait for it to end, or choose another database with -o",
+        folder.path().string(), first.pid, first.host));
 }
 
 // Returns the rank in a file's text if it is below `size`.
@@ -112,7 +111,7 @@ Team::Team(Place place)
       be_welcome();
     }
   } catch (const std::system_error& error) {  // includes errors of the file system
-    throw TeamError(fmt::format("{}: cannot write there: {}; choose another directory with -o",
+    throw TeamError(fmt::format("{}: cannot write: {}; choose another directory with -o",
                                 place_.folder.parent_path().string(), error.code().message()));
   }
   require_same_program();
@@ -195,8 +194,8 @@ std::string Team::await(const std::string& name, int other, Clock::time_point st
     if (std::chrono::duration<double>(Clock::now() - start).count() <= place_.patience_s) continue;
     folder_->remove_all();
     throw TeamError(
-        fmt::format("process {} of {} does not come to {}; start all of them with the same directories, "
-                    "and name a database that all nodes see with -o",
+        fmt::format("process {} of {} did not join in {}; start all processes with the same directories, and "
+                    "name a database that all nodes can access with -o",
                     other, size(), place_.folder.parent_path().string()));
   }
 }
@@ -208,8 +207,8 @@ void Team::be_welcome() {
   for (Poll poll;; poll()) {
     if (std::chrono::duration<double>(Clock::now() - start).count() > place_.patience_s)
       throw TeamError(
-          fmt::format("process {} of {} on {} finds no other in {}; name a database that all nodes "
-                      "see with -o",
+          fmt::format("process {} of {} on {} found no other process in {}; name a database that all nodes "
+                      "can access with -o",
                       rank(), size(), self_.host, place_.folder.parent_path().string()));
     if (!folder_->refresh()) continue;
     if (const auto welcome = folder_->read(kWelcome)) {
@@ -241,7 +240,7 @@ void Team::require_same_program() {
   if (other == members_.end()) return;
   if (!is_first()) throw TeamError("");
   folder_->remove_all();
-  throw TeamError(fmt::format("process {} on {} is {}, and process 0 is {}; start the same prof everywhere",
+  throw TeamError(fmt::format("process {} on {} is {}, but process 0 is {}; start the same prof on all nodes",
                               other - members_.begin(), other->host, other->program, self_.program));
 }
 
@@ -261,7 +260,7 @@ void Team::give(const std::string& step, const std::string& part) {
     folder_->write(name_of(step, rank()), part);
   } catch (const std::system_error& error) {
     if (!is_own_failure()) throw TeamError("");
-    throw TeamError(fmt::format("{}: cannot write: {}; free space there or choose another directory with -o",
+    throw TeamError(fmt::format("{}: cannot write: {}; free disk space, or choose another directory with -o",
                                 folder_->path().string(), error.code().message()));
   }
 }
@@ -309,13 +308,13 @@ std::string Team::take(const std::string& step, int other) {
     if (!folder_->has(name)) continue;
     if (!damaged_since) damaged_since = Clock::now();
     if (Clock::now() - *damaged_since > kWholeWithin)
-      throw TeamError(fmt::format("{}: is not what was written; choose another directory with -o",
+      throw TeamError(fmt::format("{}: differs from the data written; choose another directory with -o",
                                   (folder_->path() / name).string()));
   }
 }
 
 void Team::refuse(const std::string& step, int other, const char* why) const {
-  throw TeamError(fmt::format("{}: is not what this prof writes: {}; analyze again, without --resume",
+  throw TeamError(fmt::format("{}: was not written by this prof: {}; analyze again, without --resume",
                               (folder_->path() / name_of(step, other)).string(), why));
 }
 
@@ -336,8 +335,8 @@ void Team::require_life(int other) {
   const int number = *dead;
   if (rank() != (number == 0 ? 1 : 0)) throw TeamError("");  // only one process reports it
   throw TeamError(
-      fmt::format("process {} of {} on {} has died; `prof analyze --resume` with the same "
-                  "directories and as many processes goes on where they were",
+      fmt::format("process {} of {} on {} was killed; continue with `prof analyze --resume`, the same "
+                  "directories and as many processes",
                   number, size(), members_[static_cast<size_t>(number)].host));
 }
 

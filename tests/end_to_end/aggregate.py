@@ -153,8 +153,8 @@ class Aggregate(RanksOfNode):
         self.assertEqual(["run-1.json"], [name for name in members(job / f"{HOST}.ranks") if name.startswith("run-")])
         status, said = self.analyze(job)
         self.assertEqual(0, status, said)
-        self.assertIn(f"{job}: 2 of 3 ranks have not added what they measured: they were killed, or still run; what those of {HOST} "
-                      f"have is in {left} there, if it is left", said)
+        self.assertIn(f"{job}: 2 of 3 ranks have not added their measurements: they were killed, or still run; those of {HOST} "
+                      f"are in {left} there, if they still exist", said)
         for file in files:
             shutil.copy(file, job)
         shutil.rmtree(left)
@@ -229,7 +229,7 @@ class Aggregate(RanksOfNode):
         cut.write_bytes(data[:4096])
         status, said = self.analyze(cut.parent)
         self.assertEqual(125, status)
-        self.assertRegex(said, rf"{cut}: no rank of {HOST} added what it measured, which then is in {self.local}/prof-")
+        self.assertRegex(said, rf"{cut}: no rank of {HOST} added its measurements; if they still exist, they are in {self.local}/prof-")
         done = subprocess.run([PROF, "report", container], stderr=subprocess.PIPE)
         self.assertEqual(125, done.returncode)
         self.assertIn(f"{container} is the measurement file of one node; use its directory, {job}".encode(), done.stderr)

@@ -153,7 +153,7 @@ class AnalyzeTogether(EndToEnd):
         processes[victim].send_signal(signal.SIGKILL)
         status, said = self.end([processes[victim], processes[1 - victim]])
         self.assertEqual([-signal.SIGKILL, 125], status, said)
-        self.assertRegex(said[1], rf"process {victim} of 2 on \S+ has died; `prof analyze --resume`")
+        self.assertRegex(said[1], rf"process {victim} of 2 on \S+ was killed; continue with `prof analyze --resume`")
         return parts
 
     def test_after_one_was_killed_the_others_end_and_resume_goes_on(self):
@@ -380,7 +380,7 @@ class AnalyzeTogether(EndToEnd):
             self.assertIsNone(first[0].poll())
         other = self.end(self.begin(2, job, "-o", database, ranks=[0]))
         self.assertEqual([125], other[0])
-        self.assertRegex(other[1][0], r"process \d+ on \S+ analyzes into it; let it end")
+        self.assertRegex(other[1][0], r"is being written by process \d+ on \S+; wait for it to end")
         status, said = self.end(first)
         self.assertEqual([0, 0], status, said)
 

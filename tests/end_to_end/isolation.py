@@ -53,9 +53,9 @@ class Isolation(repair_runs.RepairRuns):
                 self.assertRegex(run.stderr, rb" isolated since [^:\n]+: costs [0-9.]+ %, sharing cost [0-9.]+ %")
                 report = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"])
                 told = " ".join(report.stdout.decode().split())
-                self.assertRegex(told, r"That is [0-9]+ commits? in a second of this time, of which commits and conversions took [0-9.]+ %")
+                self.assertRegex(told, r"That is [0-9]+ commits? per second of this time, of which commits and conversions took [0-9.]+ %")
                 found = run.report("contention")["data"]
-                self.assertTrue(any("each thread had its page for itself" in data["repair"] for data in found), found)
+                self.assertTrue(any("the page was isolated: each thread had a private copy" in data["repair"] for data in found), found)
 
     def test_pages_on_which_threads_poll_each_other_come_back(self):
         """Without locks, by loads that look like any other: each turn would take until the next commit."""

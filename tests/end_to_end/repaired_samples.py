@@ -17,11 +17,11 @@ PLACED = {
 }
 DECLINED = {
     "workers": {"arguments": ["60"], "kind": "allocation", "users": {"work"}, "output": b"120000000\n",
-                "why": "threads meet on lines within an allocation, wherever it begins"},
+                "why": "threads share lines within one allocation, wherever it starts"},
     "references": {"arguments": ["400"], "kind": "variable", "users": {"count"}, "output": b"800000000 0\n",
-                   "why": "variables lie where the program was built to have them; prof report --view=contention --format=patch"},
+                   "why": "the program's build determines where variables lie; prof report --view=contention --format=patch"},
     "references_locked": {"arguments": ["400"], "kind": "variable", "users": {"count"}, "output": b"800000000 0\n",
-                          "why": "variables lie where the program was built to have them; prof report --view=contention"},
+                          "why": "the program's build determines where variables lie; prof report --view=contention"},
 }
 
 

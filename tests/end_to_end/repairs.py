@@ -75,8 +75,8 @@ class Repairs(repair_runs.RepairRuns):
         self.assertIn("by the plan", text)
 
     def test_what_no_repair_helps_is_declined_with_the_reason(self):
-        for sample, arguments, why in (("counters", ["90"], "variables lie where the program was built to have them"),
-                                       ("statistics", ["300"], "the program asks for an alignment, which stays")):
+        for sample, arguments, why in (("counters", ["90"], "the program's build determines where variables lie"),
+                                       ("statistics", ["300"], "the allocation has an explicit alignment that must be kept")):
             with self.subTest(sample):
                 run = self.run_until(self.file, [driver.sample(sample), *arguments], options=["--repair"])
                 file = self.file(run)
@@ -95,7 +95,7 @@ class Repairs(repair_runs.RepairRuns):
         run = self.run_until(lambda run: self.file(run).get("locks"), [pool], output, options=["--repair=locks"])
         self.assertEqual([(lock["name"], lock["bytes"]) for lock in self.file(run)["locks"]], [("pool", 1640)])
         self.moves_two([pool], output, run)
-        self.assertRegex(run.report("contention")["data"][0]["repair"], "^Since [0-9.]+ m?s of the run locks there have lines of their own")
+        self.assertRegex(run.report("contention")["data"][0]["repair"], "^After [0-9.]+ m?s of the run, these locks had lines of their own")
 
     def moves_two(self, command, output, found):
         again = self.prof_run(command, options=[f"--repair=layout:{found.directory},locks"])

@@ -71,7 +71,7 @@ class Versions(driver.EndToEnd):
         lines = [line for line in done.stderr.splitlines() if "hot(double)" in line]
         self.assertEqual(len(lines), 1, done.stderr)
         self.assertRegex(lines[0], r"^prof: regression: hot\(double\) \(app\.cpp:\d+\) \+\d+\.\d % "
-                                   r"\(.+ -> .+, 3 runs a side, p [=<] [0-9.e-]+\)$")
+                                   r"\(.+ -> .+, 3 runs per side, p [=<] [0-9.e-]+\)$")
         self.assertIn("regressions\n", done.stdout)
 
         # The script of the documentation, whose status is that of the CI job.

@@ -54,7 +54,7 @@ Database contended() {
   all[0]["saving_s"] = 1.0;
   all[0]["saving_low_s"] = 0.8;
   all[0]["saving_high_s"] = 1.2;
-  all[0]["repair"] = "Since 500 ms of the run each thread had its page for itself.";
+  all[0]["repair"] = "After 500 ms of the run, the page was isolated: each thread had a private copy.";
 
   Json allocations = all[0];
   allocations["sharing"] = "true";

@@ -42,8 +42,8 @@ void KernelPlaces::find_names(const std::vector<BuildId>& build_ids, bool here,
     return;
   }
   warnings.emplace_back(
-      "addresses in /proc/kallsyms are hidden, so kernel functions have no names; import as root, "
-      "or after `sysctl kernel.kptr_restrict=0`");
+      "addresses in /proc/kallsyms are hidden, so kernel functions have no names; import as root, or after "
+      "`sysctl kernel.kptr_restrict=0`");
   symbols_.reset();
 }
 

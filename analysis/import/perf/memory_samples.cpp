@@ -185,13 +185,14 @@ void MemorySamples::warn(const std::string& name, uint64_t lines_without_stores,
   }
   if (lines_without_stores > 0)
     warnings.push_back(
-        fmt::format("{}: {} came from other caches, but no other thread was seen to write there; "
-                    "record stores as well (perf c2c record)",
+        fmt::format("{}: {} came from other caches, but no other thread wrote there in the recording; record "
+                    "stores as well (perf c2c record)",
                     name, words_for_count(lines_without_stores, "cache line")));
   if (widths_known_ < used_)
-    warnings.push_back(fmt::format(
-        "{}: of {} of {} memory accesses only the first byte is known: the instruction is not at hand", name,
-        used_ - widths_known_, used_));
+    warnings.push_back(
+        fmt::format("{}: the sizes of {} of {} memory accesses are not known, because their instructions are "
+                    "not available; import on a machine with the same programs",
+                    name, used_ - widths_known_, used_));
 }
 
 std::optional<std::vector<ContendedRecord>> MemorySamples::records(const std::vector<uint32_t>& contexts,

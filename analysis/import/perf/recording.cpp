@@ -34,7 +34,7 @@ perf_event_attr attributes_in(std::span<const uint8_t> bytes) {
 
 void Recording::damaged(std::string_view what) const {
   throw ImportError(ImportError::Kind::Damaged,
-                    fmt::format("{}: not a whole perf.data file: {}", name_, what));
+                    fmt::format("{}: not a complete perf.data file: {}", name_, what));
 }
 
 std::optional<std::span<const uint8_t>> Recording::section(const Section& section) const {
@@ -49,13 +49,13 @@ Recording::Recording(std::span<const uint8_t> bytes, const std::string& name,
   if (magic == kOldMagic || magic == kForeignMagic)
     throw ImportError(
         ImportError::Kind::Unsupported,
-        fmt::format("{}: recorded {}, which is not imported; collapse it there (perf script | "
-                    "inferno-collapse-perf) and import that",
-                    name, magic == kOldMagic ? "by a perf of before 2012" : "with another byte order"));
-  if (magic != kMagic) damaged("it does not begin like one");
+        fmt::format("{}: recorded {}, which is not supported; collapse it on the recording machine (perf "
+                    "script | inferno-collapse-perf) and import the stacks",
+                    name, magic == kOldMagic ? "by perf from before 2012" : "with another byte order"));
+  if (magic != kMagic) damaged("it does not start with the perf.data header");
   read_file_header();
   if (!compressed_.empty()) index_compressed();
-  if (events_.empty()) damaged("it names no event");
+  if (events_.empty()) damaged("it contains no event");
   for (Event& event : events_)
     if (event.name.empty()) event.name = event_name(event.attributes);
   std::stable_sort(entries_.begin(), entries_.end(),
@@ -69,33 +69,34 @@ void Recording::read_file_header() {
   if (header_bytes == kPipeHeaderBytes) {
     const size_t read = index_records(in.rest(), false);
     if (read != in.left())
-      warnings_.push_back(fmt::format("{}: ends in the middle of a record; what is before is used", name_));
+      warnings_.push_back(
+          fmt::format("{}: ends in the middle of a record; everything before it is used", name_));
     return;
   }
   if (header_bytes < sizeof(FileHeader)) damaged("its header is too short");
   const auto header = Cursor(bytes_).take<FileHeader>();
-  if (bytes_.size() < sizeof header) damaged("its header is not whole");
+  if (bytes_.size() < sizeof header) damaged("its header is incomplete");
   read_events(header);
 
   // perf states the size of the data when it ends; if it was killed, the size is 0.
   std::optional<std::span<const uint8_t>> data = section(header.data);
   const bool ended = header.data.bytes != 0;
   if (!data || !ended) {
-    if (header.data.offset > bytes_.size()) damaged("its data are not there");
+    if (header.data.offset > bytes_.size()) damaged("its data are missing");
     data = bytes_.subspan(static_cast<size_t>(header.data.offset));
-    warnings_.push_back(fmt::format("{}: {}; what is there is used", name_,
-                                    ended ? "ends before its data do" : "perf record was not ended"));
+    warnings_.push_back(fmt::format("{}: {}; the complete part is used", name_,
+                                    ended ? "ends before its data do" : "perf record did not end normally"));
   } else {
     read_features(header);
   }
   if (index_records(*data, false) != data->size() && warnings_.empty())
-    warnings_.push_back(fmt::format("{}: a record that is none; what is before it is used", name_));
+    warnings_.push_back(fmt::format("{}: contains an invalid record; everything before it is used", name_));
 }
 
 void Recording::read_events(const FileHeader& header) {
   const std::optional<std::span<const uint8_t>> table = section(header.events);
   const uint64_t stride = header.event_bytes;
-  if (!table || stride < PERF_ATTR_SIZE_VER0 + sizeof(Section)) damaged("its events are not there");
+  if (!table || stride < PERF_ATTR_SIZE_VER0 + sizeof(Section)) damaged("its events are missing");
   for (size_t at = 0; table->size() - at >= stride; at += static_cast<size_t>(stride)) {
     const auto entry = table->subspan(at, static_cast<size_t>(stride));
     const size_t attribute_bytes = entry.size() - sizeof(Section);
@@ -136,9 +137,8 @@ void Recording::read_features(const FileHeader& header) {
     }
   }
   if (!whole)
-    warnings_.push_back(fmt::format(
-        "{}: what stands behind its samples is cut off: names of events and build-ids may be missing",
-        name_));
+    warnings_.push_back(
+        fmt::format("{}: ends after its samples; names of events and build IDs may be missing", name_));
 }
 
 void Recording::read_feature(uint32_t feature, std::span<const uint8_t> bytes) {
@@ -299,7 +299,7 @@ void Recording::index_compressed() {
       pending.resize(before + out.pos);
       all += out.pos;
       if (ZSTD_isError(status)) trouble = "damaged zstd data";
-      if (all > most) trouble = "its data expand beyond measure";
+      if (all > most) trouble = "its data exceed the size limit when uncompressed";
       more = in.pos < in.size || out.pos == out.size;
     }
     pending.shrink_to_fit();
@@ -309,7 +309,8 @@ void Recording::index_compressed() {
     pending.assign(data.begin() + static_cast<ptrdiff_t>(read), data.end());
   }
   if (trouble == nullptr && !pending.empty()) trouble = "its compressed data end in the middle of a record";
-  if (trouble != nullptr) warnings_.push_back(fmt::format("{}: {}; what is before is used", name_, trouble));
+  if (trouble != nullptr)
+    warnings_.push_back(fmt::format("{}: {}; everything before is used", name_, trouble));
 }
 
 size_t Recording::event_of(std::span<const uint8_t> record) const {

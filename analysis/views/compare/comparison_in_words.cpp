@@ -82,7 +82,7 @@ std::string scale_in_words(const CallTree& tree, size_t metric) {
   const Compared& compared = *tree.compared;
   const double scale = compared.scale[metric];
   if (scale == 1) return {};
-  return fmt::format("the costs {} are multiplied by {:.3g}, for equal totals",
+  return fmt::format("the costs {} are scaled by {:.3g} to equal totals",
                      compared.is_second_before ? "before" : "after", scale);
 }
 

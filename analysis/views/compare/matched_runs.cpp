@@ -120,7 +120,7 @@ void RunMatcher::add(const Database& database, const std::string& name, const st
   if (!selection.metrics.empty()) selection.metrics.resize(1);
   if (is_first_ && selection.metrics.empty())
     throw SelectionError(SelectionFailure::UnknownMetric,
-                         "this database has no metrics: there is nothing to compare");
+                         "this database has no metrics, so it cannot be compared; measure the run again");
   const uint32_t metric =
       is_first_ ? selection.metrics.front() : metric_named(database, all_.metrics[metric_of_all_]);
   selection.metrics = {metric};

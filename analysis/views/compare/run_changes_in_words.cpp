@@ -23,7 +23,7 @@ std::string runs_in_words(size_t count) {
 }  // namespace
 
 std::string words_for_row(const MatchedRuns& runs, const RunChange& change, size_t columns) {
-  if (change.frame == kNone) return "all of the run";
+  if (change.frame == kNone) return "the whole run";
   const std::vector<CodeFrame> frames = frames_of_row(runs, change);
   const auto fitted = [&](const std::string& name) {
     return columns == 0 ? name : shorten_name(name, columns);
@@ -46,7 +46,7 @@ std::string words_for_p(double p) {
 }
 
 std::string words_for_sides(const RunChanges& changes) {
-  if (changes.runs_before == changes.runs_after) return runs_in_words(changes.runs_before) + " a side";
+  if (changes.runs_before == changes.runs_after) return runs_in_words(changes.runs_before) + " per side";
   const std::string after = changes.runs_after == 1 ? "one" : std::to_string(changes.runs_after);
   return fmt::format("{} before, {} after", runs_in_words(changes.runs_before), after);
 }
@@ -69,19 +69,18 @@ std::string total_in_words(const MatchedRuns& runs, const RunChanges& changes, S
 std::string judgement_in_words(const RunChanges& changes) {
   std::string words = fmt::format("{}: ", words_for_sides(changes));
   if (changes.run_to_run.is_measured && std::min(changes.runs_before, changes.runs_after) < kRunsThatTell)
-    words += fmt::format(
-        "they are taken to differ by {} beyond what samples explain; three runs a side or more "
-        "tell",
-        words_for_percent(changes.run_to_run.deviation));
+    words +=
+        fmt::format("runs are assumed to differ by {} beyond sampling noise; use three or more runs per side",
+                    words_for_percent(changes.run_to_run.deviation));
   else if (changes.run_to_run.is_measured)
-    words += fmt::format("they differ by {} beyond what samples explain",
+    words += fmt::format("runs differ by {} beyond sampling noise",
                          words_for_percent(changes.run_to_run.deviation));
   else
     words += fmt::format(
-        "how much runs differ by themselves is not measured, {} is assumed; three runs a "
-        "side or more tell",
+        "the variation between runs is not measured, {} is assumed; use three or more runs per side",
         words_for_percent(changes.run_to_run.deviation));
-  if (!changes.are_samples_known) words += "; the number of samples is not known, costs were taken for exact";
+  if (!changes.are_samples_known)
+    words += "; the number of samples is not known, so costs were treated as exact";
   return words;
 }
 

@@ -18,7 +18,7 @@ std::string words_for_row(const MatchedRuns& runs, const RunChange& change, size
 std::string words_for_p(double p);     // "p = 0.012", "p < 0.0001"
 std::string bound_in_words(double p);  // the same without its name: "0.012", "< 0.0001"
 
-// "3 runs a side", "one run a side", "3 runs before, one after".
+// "3 runs per side", "one run per side", "3 runs before, one after".
 std::string words_for_sides(const RunChanges& changes);
 
 // "8 ranks", "2 threads".
@@ -33,7 +33,8 @@ std::string judgement_in_words(const RunChanges& changes);
 // "strong scaling from 2 to 8 ranks: 62 % efficient".
 std::string scaling_in_words(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
 
-// One line of a CI log: "regression: work (work.cpp:12) +15.3 % (1.20 s -> 1.38 s, 3 runs a side, p = 0.01)".
+// One line of a CI log: "regression: work (work.cpp:12) +15.3 % (1.20 s -> 1.38 s, 3 runs per side, p =
+// 0.01)".
 std::string regression_line(const MatchedRuns& runs, const RunChanges& changes, const RunChange& change);
 
 // The function of a row and, of paths, its callers; innermost first.

@@ -21,11 +21,11 @@ std::optional<std::string> why_no_ranks(const CallTree& tree) {
     if (ranks.size() > 1) break;
   }
   if (ranks.size() < 2)
-    return "ranks are compared where there are two or more; measure them with `mpirun -n N prof run ./app`";
+    return "ranks can be compared only if there are two or more; measure with `mpirun -n N prof run ./app`";
   for (uint32_t m = 0; m < tree.metrics(); ++m) {
     if (is_time(tree.metric(m))) return std::nullopt;
   }
-  return "ranks are compared by their time; measure CPUTIME or REALTIME, or choose one with --metric";
+  return "ranks are compared by time; measure CPUTIME or REALTIME, or select one with --metric";
 }
 
 RankReport rank_report(const CallTree& tree, const RunSummary& run, RankOptions options) {

@@ -60,9 +60,8 @@ std::string words_for_rank_place(const CallTree& tree, const RankPlace& place) {
 
 std::string words_for_lack_of_processors(const RankReport& report) {
   return fmt::format(
-      "ranks had a processor for {} of the time only: waiting that nothing else explains is blamed on "
-      "nobody; "
-      "start no more ranks and threads than there are processors",
+      "ranks had a processor for only {} of the time, so unexplained waiting is not blamed on any rank; "
+      "start no more ranks and threads than processors",
       words_for_percent(*report.had_processor));
 }
 

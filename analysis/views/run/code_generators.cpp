@@ -6,24 +6,26 @@ namespace prof {
 namespace {
 
 constexpr std::string_view kAnyNames =
-    "let its compiler write a perf map (docs/interpreters.md) to see names";
+    "have its compiler write a perf map (docs/interpreters.md) to see names";
 constexpr std::string_view kAnyStacks =
-    "let it keep them, such as with java -XX:+PreserveFramePointer (docs/interpreters.md)";
+    "have it keep them, such as with java -XX:+PreserveFramePointer (docs/interpreters.md)";
 
 constexpr CodeGenerator kGenerators[] = {
     {"libjvm.so",
      "run java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit to see the names of methods",
      "run java with -XX:+PreserveFramePointer to see the callers (docs/interpreters.md)"},
     {"node", "run node with --perf-basic-prof to see the names of functions", kAnyStacks},
-    {"luajit", kAnyNames, "luajit -joff, which compiles nothing, has whole stacks (docs/interpreters.md)"},
+    {"luajit", kAnyNames,
+     "use luajit -joff, which does not compile, to get whole stacks (docs/interpreters.md)"},
     {"libluajit", kAnyNames,
-     "jit.off() in the program, which then compiles nothing, gives whole stacks (docs/interpreters.md)"},
-    {"libguile", kAnyNames,
-     "GUILE_JIT_THRESHOLD=-1 in the environment, with which Guile compiles nothing, gives whole stacks "
+     "call jit.off() in the program, which then does not compile, to get whole stacks "
      "(docs/interpreters.md)"},
-    {"ruby", kAnyNames, "ruby without --jit and --yjit has whole stacks (docs/interpreters.md)"},
-    {"libruby", kAnyNames, "ruby without --jit and --yjit has whole stacks (docs/interpreters.md)"},
-    {"php", kAnyNames, "php -d opcache.jit=off has whole stacks (docs/interpreters.md)"},
+    {"libguile", kAnyNames,
+     "set GUILE_JIT_THRESHOLD=-1, with which Guile does not compile, to get whole stacks "
+     "(docs/interpreters.md)"},
+    {"ruby", kAnyNames, "use ruby without --jit and --yjit to get whole stacks (docs/interpreters.md)"},
+    {"libruby", kAnyNames, "use ruby without --jit and --yjit to get whole stacks (docs/interpreters.md)"},
+    {"php", kAnyNames, "use php -d opcache.jit=off to get whole stacks (docs/interpreters.md)"},
 };
 
 constexpr CodeGenerator kOther = {"", kAnyNames, kAnyStacks};

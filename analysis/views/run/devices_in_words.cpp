@@ -37,7 +37,7 @@ std::vector<DeviceTime> device_times(const DeviceUse& use) {
     times.push_back({"others", others_s, "only other processes used it"});
   if (use.under_way_s > 0)
     times.push_back({"under way", use.under_way_s, "tasks that did not complete; neither busy nor idle"});
-  times.insert(times.end(), {{"idle", use.idle_s(), "no process had anything to do for it"},
+  times.insert(times.end(), {{"idle", use.idle_s(), "no process had a task for it"},
                              {"CPU idle", use.cpu_waits_s, "a thread waited for it"},
                              {"overlap", use.overlap_s, "it was busy and no thread waited for it"}});
   return times;

@@ -9,11 +9,13 @@
 
 namespace prof {
 
-constexpr char kNoDevices[] = "No device was used in this run, or not through an API that prof measures.";
+constexpr char kNoDevices[] =
+    "No device was used in this run, or only through an API that prof does not trace.";
 // Below all blame; its last line ends without a line feed.
 constexpr char kBlameCaveat[] =
-    "\"of run at most\" is an upper bound of what removing a cause saves: what waits behind it may take its\n"
-    "place. Blame is summed over threads and processes, and scaled to the time in which anything was idle.";
+    "\"of run at most\" is an upper bound of the saving if a cause is removed: another cause may take "
+    "its\nplace. Blame is summed over threads and processes, and scaled to the time in which anything was "
+    "idle.";
 
 // "device 0: NVIDIA H100, CUDA (driver 550), rank 3, process 4711 on node17"
 std::string device_in_words(const RunSummary& run, const DeviceUse& use);

@@ -24,17 +24,17 @@ bool is_placed(const Site& site) {
 const char* obstacle_in_words(LockObstacle obstacle) {
   switch (obstacle) {
     case LockObstacle::Robust:
-      return "robust mutexes, which the kernel gives back where a thread dies";
+      return "robust mutexes, which the kernel releases if a thread dies";
     case LockObstacle::Priority:
       return "mutexes with priority inheritance or protection";
     case LockObstacle::Shared:
-      return "mutexes that processes share";
+      return "process-shared mutexes";
     case LockObstacle::Spin:
-      return "spin locks, which have no room for the way to another line";
+      return "spin locks, which have no room for a pointer to another line";
     case LockObstacle::Elided:
-      return "mutexes for which the processor's transactions stand in";
+      return "mutexes elided by the processor's transactions";
     case LockObstacle::Memory:
-      return "for want of memory";
+      return "out of memory";
   }
   return "";
 }
@@ -46,12 +46,12 @@ std::string site_in_words(const CallTree& tree, const Site& site) {
   const std::string since = words_for_duration(site.since_s);
   if (!is_placed(site))
     return fmt::format(
-        "{}: declined after {}, for no placement keeps threads apart (of {} accesses in conflict {} "
+        "{}: declined after {}, because no placement separates the threads ({} accesses in conflict, {} "
         "would remain).",
         text, since, site.conflicts, site.remaining);
-  text += fmt::format(": since {} {}", since, words_for_placement(site.align, site.offset, site.pad));
+  text += fmt::format(": after {}, placed {}", since, words_for_placement(site.align, site.offset, site.pad));
   if (site.kind == SiteFate::Planned) return text + ", by the plan.";
-  return text + fmt::format("; of {} accesses in conflict {} remain.", site.conflicts, site.remaining);
+  return text + fmt::format("; of {} accesses in conflict, {} remain.", site.conflicts, site.remaining);
 }
 
 std::string page_in_words(const RepairsRecord::Page& page) {
@@ -59,11 +59,9 @@ std::string page_in_words(const RepairsRecord::Page& page) {
                                              : fmt::format("The page of {}", page.name);
   const std::string since = words_for_duration(page.since_s);
   if (page.kind == PageFate::Isolated)
-    return fmt::format(
-        "{}: since {} each thread had it for itself ({:.0f} % of the CPU time was spent where threads shared "
-        "it).",
-        what, since, 100 * page.share);
-  return fmt::format("{}: from {} on common to all threads, for {}.", what, since, name_of(page.why));
+    return fmt::format("{}: isolated after {} ({:.0f} % of the CPU time was spent where threads shared it).",
+                       what, since, 100 * page.share);
+  return fmt::format("{}: shared by all threads after {}, because {}.", what, since, name_of(page.why));
 }
 
 double average(double sum, uint64_t count) {
@@ -72,8 +70,8 @@ double average(double sum, uint64_t count) {
 
 std::string conversions_in_words(const RepairsRecord& repairs) {
   return fmt::format(
-      "Threads became processes {} times, in {} on average and {} at most; {}, {} each; they used {} of CPU "
-      "time as such.",
+      "Threads were converted to processes {} times, in {} on average and {} at most; {}, {} each; converted "
+      "threads used {} of CPU time.",
       repairs.conversions, words_for_duration(average(repairs.conversion_s, repairs.conversions)),
       words_for_duration(repairs.longest_conversion_s), words_for_count(repairs.commits, "commit"),
       words_for_duration(average(repairs.commit_s, repairs.commits)),
@@ -104,16 +102,16 @@ std::string percent(double share) {
 
 std::string balance_in_words(const RepairsRecord& repairs) {
   std::string text = fmt::format(
-      "That is {} in a second of this time, of which commits and conversions took {}",
+      "That is {} per second of this time, of which commits and conversions took {}",
       words_for_count(
           static_cast<uint64_t>(std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
           "commit"),
       percent(cost_of_isolation(repairs)));
   if (const double before = shared_before(repairs); before > 0)
-    text += fmt::format("; sharing the pages had taken {} at most", percent(before));
+    text += fmt::format("; sharing the pages took {} at most before", percent(before));
   text += ".";
   if (repairs.common_meetings > 0)
-    text += fmt::format(" Threads met {:.2f} times as often as with the pages in common, as that was tried.",
+    text += fmt::format(" Threads synchronised {:.2f} times as often as with shared pages.",
                         repairs.isolated_meetings / repairs.common_meetings);
   return text;
 }
@@ -127,9 +125,9 @@ std::string balance_in_short(const RepairsRecord& repairs) {
 
 std::string guarantee_in_words(const RepairsRecord& repairs) {
   if (repairs.guarantee == Guarantee::Annotated)
-    return "All of the program's code is annotated: what C and C++ promise of its data holds.";
-  return "Not all of the program's code is annotated: its data are what they would be where threads meet by "
-         "calls, or by atomic instructions, which end isolation.";
+    return "All of the program's code is annotated: the memory model of C and C++ is kept.";
+  return "Not all of the program's code is annotated: its data are correct if threads synchronise by calls, "
+         "or by atomic instructions, which end isolation.";
 }
 
 }  // namespace
@@ -161,14 +159,14 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
   const uint64_t shared = repairs.pages.size() - isolated;
   if (isolated > 0 && repairs.conversions == 0)
     parts.push_back(
-        fmt::format("{} to be isolated, no thread became a process", words_for_count(isolated, "page")));
+        fmt::format("{} to be isolated, no thread was converted", words_for_count(isolated, "page")));
   else if (isolated > 0)
     parts.push_back(fmt::format(
         "{} isolated since {}{}", words_for_count(isolated, "page"),
         words_for_duration(
             std::ranges::find(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind)->since_s),
         balance_in_short(repairs)));
-  if (shared > 0) parts.push_back(fmt::format("{} not, or no more", words_for_count(shared, "page")));
+  if (shared > 0) parts.push_back(fmt::format("{} not, or no longer", words_for_count(shared, "page")));
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -176,11 +174,11 @@ std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRec
   std::vector<std::string> told;
   for (const Site& site : repairs.sites) told.push_back(site_in_words(tree, site));
   if (repairs.placed_allocations > 0)
-    told.push_back(fmt::format("{} placed, which take {} more than was asked for.",
+    told.push_back(fmt::format("{} placed, with {} of padding.",
                                words_for_count(repairs.placed_allocations, "allocation"),
                                words_for_bytes(static_cast<double>(repairs.padding_bytes))));
   if (repairs.refused_allocations > 0)
-    told.push_back(fmt::format("{} could not be placed: the program's allocator lacks the means.",
+    told.push_back(fmt::format("{} could not be placed, because the program's allocator does not support it.",
                                words_for_count(repairs.refused_allocations, "allocation")));
   for (const RepairsRecord::Page& page : repairs.pages) told.push_back(page_in_words(page));
   if (repairs.conversions > 0) told.push_back(conversions_in_words(repairs));

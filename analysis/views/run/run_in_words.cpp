@@ -73,7 +73,7 @@ std::string sampled_in_words(const CallTree& tree, const RunSummary& run) {
   else if (sampling.delivered_hz)
     text = fmt::format("{:.0f} samples/s", *sampling.delivered_hz);
   else if (sampling.requested_hz)
-    text = fmt::format("{:.0f} samples/s asked for", *sampling.requested_hz);
+    text = fmt::format("{:.0f} samples/s requested", *sampling.requested_hz);
   if (sampling.samples) text += (text.empty() ? "" : ", ") + words_for_count(*sampling.samples, "sample");
   if (!sampling.source.empty()) text += (text.empty() ? "by " : ", by ") + sampling.source;
   const bool several = run.by_metric.size() > 1 && tree.metrics() > 0 && !text.empty();

@@ -62,7 +62,7 @@ uint32_t metric_by_name(const Database& database, const std::string& name) {
   for (const Metric& metric : database.metrics) known.push_back(metric.name);
   throw SelectionError(
       SelectionFailure::UnknownMetric,
-      fmt::format("no metric {} in this database; there is {}{}", name,
+      fmt::format("no metric {} in this database; available: {}{}", name,
                   known.empty() ? std::string("none") : fmt::format("{}", fmt::join(known, ", ")),
                   did_you_mean(name, known)));
 }
@@ -75,7 +75,7 @@ uint32_t metric_by_name(const Database& database, const std::string& name) {
     known.push_back(fmt::format("{} more", database.profiles.size() - named));
   throw SelectionError(
       SelectionFailure::UnknownThread,
-      fmt::format("no thread {} in this database; there is {}", pattern,
+      fmt::format("no thread {} in this database; available: {}", pattern,
                   known.empty() ? std::string("none") : fmt::format("{}", fmt::join(known, ", "))));
 }
 

@@ -144,7 +144,8 @@ TEST_CASE("a module that has changed since the run gives no names and one warnin
   CHECK(names(result) == std::set<std::string>{"[libfixture.so]"});
   REQUIRE(result.warnings.size() == 1);
   CHECK(result.warnings[0] ==
-        kWithSymbols.string() + ": has changed since the run (other build-id); its functions stay unnamed");
+        kWithSymbols.string() +
+            ": has changed since the run (different build ID); its functions have no names");
   CHECK(result.first.size() == addresses.size() + 1);
 }
 
@@ -169,7 +170,7 @@ TEST_CASE("a file that cannot be opened is not called missing") {
   const AttributedModule result = prof::attribute_module({loop.string(), {}}, std::vector<uint64_t>{0x10});
   REQUIRE(result.warnings.size() == 1);
   CHECK(result.warnings[0] ==
-        loop.string() + ": cannot be read: Too many levels of symbolic links; its functions stay unnamed");
+        loop.string() + ": cannot be read: Too many levels of symbolic links; its functions have no names");
 }
 
 TEST_CASE("a module without build-id that is newer than the run may be another") {
@@ -189,7 +190,7 @@ TEST_CASE("a module without build-id that is newer than the run may be another")
     REQUIRE(result.warnings.size() == (start == kModified - 1 ? 1 : 0));
     if (!result.warnings.empty())
       CHECK(result.warnings[0] == module.string() +
-                                      ": was modified after the run began and has no build-id; if "
+                                      ": was modified after the run started and has no build ID; if "
                                       "it was rebuilt, names and lines are wrong");
   }
   // If the file has a build id, its time is irrelevant.
@@ -216,12 +217,13 @@ TEST_CASE("a module without build-id that is another file is not taken for the m
   const AttributedModule copy = attributed({status.st_dev, status.st_ino + 1, bytes});
   CHECK(names(copy) == std::set<std::string>{"exported_entry"});
   REQUIRE(copy.warnings.size() == 1);
-  CHECK(copy.warnings[0].find("is not the file that was measured, but one of its size") != std::string::npos);
+  CHECK(copy.warnings[0].find("is not the measured file but has the same size, and no build ID") !=
+        std::string::npos);
 
   const AttributedModule other = attributed({status.st_dev, status.st_ino, bytes - 1});
   CHECK(names(other) == std::set<std::string>{"[libanonymous.so]"});
   REQUIRE(other.warnings.size() == 1);
-  CHECK(other.warnings[0].find("is another file than was measured (other size, no build-id)") !=
+  CHECK(other.warnings[0].find("is not the measured file (different size, no build ID)") !=
         std::string::npos);
 
   // The build id takes precedence over numbers that differ between hosts.
@@ -238,7 +240,7 @@ TEST_CASE("a perf map is believed when it is a file of the measured user and as 
     return *names(result).begin() + (result.warnings.empty() ? "" : "; " + result.warnings[0]);
   };
   const auto refused = [](const fs::path& path, const char* why) {
-    return fmt::format("[jit]; {}: {}; generated code stays unnamed", path.string(), why);
+    return fmt::format("[jit]; {}: {}; generated code has no names", path.string(), why);
   };
   struct stat status {};
   REQUIRE(stat(map.c_str(), &status) == 0);

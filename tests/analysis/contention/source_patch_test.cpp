@@ -48,7 +48,7 @@ TEST_CASE("members and variables get it before their declaration") {
               change(ChangedPart::Member, 1, "done", "", "_Alignas(64)")) ==
         "  int first; /* done; */ _Alignas(64) char done;");
   CHECK(added("long bits : 3;\n", change(ChangedPart::Member, 1, "bits")) ==
-        "! declares a bit field, which has no alignment of its own");
+        "! declares a bit field, which cannot be aligned");
 }
 
 TEST_CASE("types get it behind struct or class") {
@@ -66,16 +66,16 @@ TEST_CASE("types get it behind struct or class") {
 
 TEST_CASE("lines that look otherwise are left as they are") {
   CHECK(added("int a;\n", change(ChangedPart::Member, 1, "b")) == kOther);
-  CHECK(added("int a;\n", change(ChangedPart::Member, 2, "a")) == "! is not there");
-  CHECK(added("int a;\n", change(ChangedPart::Member, 0, "a")) == "! is not there");
+  CHECK(added("int a;\n", change(ChangedPart::Member, 2, "a")) == "! does not exist");
+  CHECK(added("int a;\n", change(ChangedPart::Member, 0, "a")) == "! does not exist");
   CHECK(added("// int done;\n", change(ChangedPart::Member, 1, "done")) == kOther);
   CHECK(added("extern int done;\n", change(ChangedPart::Variable, 1, "done")) == kOther);
   CHECK(added("  other.done = 3;\n", change(ChangedPart::Member, 1, "done")) == kOther);
-  CHECK(added("int a, b;\n", change(ChangedPart::Member, 1, "b")) == "! declares several at once");
-  CHECK(added("int a, b;\n", change(ChangedPart::Member, 1, "a")) == "! declares several at once");
+  CHECK(added("int a, b;\n", change(ChangedPart::Member, 1, "b")) == "! declares several names at once");
+  CHECK(added("int a, b;\n", change(ChangedPart::Member, 1, "a")) == "! declares several names at once");
   CHECK(added("int\n  done;\n", change(ChangedPart::Member, 2, "done")).starts_with("! has the name"));
   CHECK(added("static\nint done;\n", change(ChangedPart::Member, 2, "done")) ==
-        "! goes on with what the one before began");
+        "! continues the previous line");
   CHECK(added("struct Counter;\nint x{};\n", change(ChangedPart::Type, 1, "", "struct Counter"))
             .starts_with("! "));
   CHECK(added("struct Other {\n", change(ChangedPart::Type, 1, "", "struct Counter")).starts_with("! "));

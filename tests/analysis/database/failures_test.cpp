@@ -85,7 +85,7 @@ TEST_CASE("A database is not written over files of others") {
   write_bytes(target / "profile.db", "mine");
   const Failure failure = failure_of([&] { write_database(known_database(), target); });
   CHECK(failure.kind == Kind::Unwritable);
-  CHECK(failure.message == target.string() + ": holds other files; choose another with -o");
+  CHECK(failure.message == target.string() + ": holds other files; choose another directory with -o");
   CHECK(read_bytes(target / "meta.db") == "mine");
 }
 
@@ -108,7 +108,8 @@ TEST_CASE("Other versions of the format are refused by number, with what to do")
   changed.bytes[0x0e] = 3;
   CHECK(changed.failure().kind == Kind::WrongVersion);
   CHECK(changed.failure().message.find(
-            "format version 3, this reader knows version 4; analyze the measurements") != std::string::npos);
+            "format version 3, but this prof reads version 4; analyze the measurements") !=
+        std::string::npos);
   changed.bytes[0x0e] = 5;
   CHECK(changed.failure().kind == Kind::WrongVersion);
   CHECK(changed.failure().message.find("use a newer prof") != std::string::npos);
@@ -169,7 +170,7 @@ TEST_CASE("Costs of instructions that cannot be read are refused when they are a
   std::string bytes = read_bytes(file);
   bytes[63] = 2;  // SQLite's user_version
   write_bytes(file, bytes);
-  CHECK_THROWS_WITH(read(), Catch::Contains("version 2, this reader knows 1; use the prof that wrote it"));
+  CHECK_THROWS_WITH(read(), Catch::Contains("version 2, but this prof reads 1; use the prof that wrote it"));
   write_bytes(file, "no database of SQLite's, which is told when it is read");
   CHECK_THROWS_AS(read(), DatabaseError);
   std::filesystem::remove(file);

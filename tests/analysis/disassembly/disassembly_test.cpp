@@ -95,7 +95,7 @@ TEST_CASE("A function of an executable has its instructions, their lines, jumps 
     CHECK(code.function == "count_down");
     CHECK(code.rows.front().offset == extent.start);
     CHECK(code.rows.back().offset + code.rows.back().bytes.size() == extent.end);
-    CHECK(contains(code.note, "analyze again"));  // there is no database on disk
+    CHECK(contains(code.note, "analyze the measurements again"));  // there is no database on disk
 
     std::set<uint32_t> lines;
     uint32_t deepest = 0, jumps = 0;
@@ -121,7 +121,7 @@ TEST_CASE("A function of an executable has its instructions, their lines, jumps 
     CHECK(deepest == 1);
   }
   CHECK(code_in({CODE_PIE, ""}, function_extent(CODE_PIE, "count_down").start)
-            .note.find("without a build-id") != std::string::npos);
+            .note.find("without a build ID") != std::string::npos);
 }
 
 TEST_CASE("A function in a shared library calls others by their names") {
@@ -140,16 +140,16 @@ TEST_CASE("Why there are no instructions is told in a line") {
   const TemporaryDirectory directory;
   const std::string file = CODE_PIE;
   const std::string other(40, '1');
-  CHECK(contains(failure_of({file, other}), "has changed since the run (other build-id)"));
-  CHECK(contains(failure_of({(directory / "gone").string(), other}), "no such file any more"));
-  CHECK(contains(failure_of({"[device]", ""}), "what devices execute is not decoded"));
-  CHECK(contains(failure_of({"[jit]", ""}), "no file has this code"));
+  CHECK(contains(failure_of({file, other}), "has changed since the run (different build ID)"));
+  CHECK(contains(failure_of({(directory / "gone").string(), other}), "no longer exists"));
+  CHECK(contains(failure_of({"[device]", ""}), "not device code"));
+  CHECK(contains(failure_of({"[jit]", ""}), "no file contains this code"));
   write_bytes(directory / "text", "no program");
   CHECK(contains(failure_of({(directory / "text").string(), ""}), "not a readable ELF file"));
   std::string foreign = read_bytes(file);
   foreign[18] = static_cast<char>(183);  // e_machine: AArch64
   write_bytes(directory / "foreign", foreign);
-  CHECK(contains(failure_of({(directory / "foreign").string(), ""}), "no code of x86-64 processors"));
+  CHECK(contains(failure_of({(directory / "foreign").string(), ""}), "not x86-64 code"));
   CHECK(contains(failure_of({file, ""}), "no function is known at 0x0"));
 }
 

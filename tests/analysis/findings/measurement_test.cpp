@@ -17,14 +17,12 @@ using namespace prof::test;
 TEST_CASE("incomplete stacks are explained by their most frequent reason") {
   CHECK(only_sentence(R"({"stacks": {"complete": 88, "partial": 0, "broken": 12,
                           "reasons": {"end of stack": 88, "bad return address": 10, "no progress": 2}}})") ==
-        "12 % of samples have broken stacks, mostly because a return address points to no code; look for "
-        "hand-written "
-        "assembly without unwind information.");
+        "12 % of samples have broken stacks, mostly because a return address points to no code; check for "
+        "hand-written assembly without unwind information.");
   CHECK(only_sentence(
             R"({"stacks": {"complete": 90, "partial": 10, "broken": 0, "reasons": {"TooDeep": 10}}})") ==
-        "10 % of samples have partial stacks, mostly because they are deeper than 8192 frames; look for "
-        "unbounded "
-        "recursion.");
+        "10 % of samples have partial stacks, mostly because they are deeper than 8192 frames; check for "
+        "unbounded recursion.");
   CHECK(only_sentence(
             R"({"stacks": {"complete": 94, "partial": 3, "broken": 3, "reasons": {"cosmic rays": 6}}})") ==
         "6.0 % of samples have partial or broken stacks, mostly because cosmic rays.");
@@ -42,9 +40,8 @@ TEST_CASE("a rate is found wanting below nine tenths of what was asked for") {
 
 TEST_CASE("dropped samples, overhead and too few samples are found") {
   CHECK(only_sentence(R"({"sampling": {"samples": 900, "dropped": {"DroppedFileFull": 100}}})") ==
-        "10 % of samples were dropped, mostly because the measurement file could not grow; free space on the "
-        "disk, or "
-        "write elsewhere with -o DIR.");
+        "10 % of samples were dropped, mostly because the measurement file could not grow; free disk space, "
+        "or write elsewhere with -o DIR.");
   // Merged samples lose no time.
   CHECK(only_sentence(R"({"sampling": {"samples": 900, "dropped": {"overrun": 800}}})").empty());
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.8}})") ==

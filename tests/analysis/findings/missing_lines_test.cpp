@@ -72,7 +72,7 @@ TEST_CASE("what helps against missing lines depends on the module") {
     }
     return std::string("no finding");
   };
-  CHECK(advice("[jit]", "[jit]") == "let its compiler write a perf map (docs/interpreters.md) to see names");
+  CHECK(advice("[jit]", "[jit]") == "have its compiler write a perf map (docs/interpreters.md) to see names");
   CHECK(advice("LMain;::work", "[jit]").empty());
   CHECK(advice("[app]", "/bin/app") ==
         "its file is gone, cannot be read, or is another than was measured: analyze before it changes");
@@ -101,9 +101,9 @@ TEST_CASE("what helps with generated code depends on the runtime that makes it")
         "run java with -XX:+PreserveFramePointer to see the callers (docs/interpreters.md)\n"
         "run java with -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit to see the names of methods\n");
   CHECK(advice("luajit-2.1.0-beta3") ==
-        "luajit -joff, which compiles nothing, has whole stacks (docs/interpreters.md)\n"
-        "let its compiler write a perf map (docs/interpreters.md) to see names\n");
+        "use luajit -joff, which does not compile, to get whole stacks (docs/interpreters.md)\nhave its "
+        "compiler write a perf map (docs/interpreters.md) to see names\n");
   CHECK(advice("libother.so") ==
-        "let it keep them, such as with java -XX:+PreserveFramePointer (docs/interpreters.md)\n"
-        "let its compiler write a perf map (docs/interpreters.md) to see names\n");
+        "have it keep them, such as with java -XX:+PreserveFramePointer (docs/interpreters.md)\nhave its "
+        "compiler write a perf map (docs/interpreters.md) to see names\n");
 }

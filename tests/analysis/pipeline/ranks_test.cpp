@@ -65,10 +65,8 @@ TEST_CASE("Ranks that are whole and alike are nothing to speak of") {
 
 TEST_CASE("Missing ranks are named, unless they were not to be measured") {
   const TemporaryDirectory directory;
-  CHECK(
-      said_of({{0}, {2}}, directory / "") ==
-      Lines{"ranks 1 and 3 of 4 left no measurements: died at the start, measured elsewhere, or left damaged "
-            "files"});
+  CHECK(said_of({{0}, {2}}, directory / "") == Lines{"ranks 1 and 3 of 4 left no measurements: killed at the "
+                                                     "start, measured elsewhere, or files damaged"});
   const std::string chosen = Rank().environment + "PROF_RANKS=50%\n";
   const TemporaryDirectory other;
   CHECK(said_of({{0, chosen}, {2, chosen}}, other / "") == Lines{});
@@ -79,13 +77,13 @@ TEST_CASE("Ranks of two launches, of another program and of another prof are nam
   const std::string other = "PROF_LAUNCH=4712.0\nPROF_RELEASE=prof 1\nOMPI_COMM_WORLD_SIZE=4\n";
   CHECK(said_of({{0}, {1}, {2, other}, {3, other}}, launches / "") ==
         Lines{"measurements of 2 launches are analyzed as one run: 4711.0 (ranks 0-1), 4712.0 (ranks 2-3); "
-              "analyze each in a directory of its own"});
+              "measure each into a directory of its own"});
   const TemporaryDirectory programs;
   CHECK(said_of({{0}, {1}, {2, Rank().environment, "/tmp/app"}, {3}}, programs / "") ==
-        Lines{"rank 2 ran another program than the others: /tmp/app"});
+        Lines{"rank 2 ran a different program than the other ranks: /tmp/app"});
   const TemporaryDirectory releases;
   CHECK(said_of({{0}, {1}, {2}, {3, "PROF_LAUNCH=4711.0\nPROF_RELEASE=prof 2\n"}}, releases / "") ==
-        Lines{"rank 3 was measured by another prof than the others: prof 2, not prof 1"});
+        Lines{"rank 3 was measured by a different prof than the other ranks: prof 2, not prof 1"});
 }
 
 TEST_CASE("How ranks ended is what their launchers saw") {

@@ -76,8 +76,8 @@ TEST_CASE("a file that was cut to a part of its header is no measurement") {
   const Analysis analysis = analyze({directory.path()});
   CHECK(total(analysis.database, 1) == 5);
   REQUIRE(analysis.warnings.size() == 1);
-  CHECK(
-      analysis.warnings[0].starts_with((directory / "cut.prof").string() + ": nothing in it can be used: "));
+  CHECK(analysis.warnings[0].starts_with((directory / "cut.prof").string() +
+                                         ": contains no usable measurements: "));
   CHECK(analysis.warnings[0].ends_with("; left out"));
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("what the reader says of two files alike speaks of one other file") {
   }
   const Analysis analysis = analyze({directory.path()});
   REQUIRE(analysis.warnings.size() == 1);
-  CHECK(analysis.warnings[0].starts_with((directory / "a.prof").string() + " (and 1 file like it): "));
+  CHECK(analysis.warnings[0].starts_with((directory / "a.prof").string() + " (and 1 more file): "));
 }
 
 TEST_CASE("what the reader says of several files alike is one warning") {
@@ -102,7 +102,7 @@ TEST_CASE("what the reader says of several files alike is one warning") {
   const Analysis analysis = analyze({directory.path()});
   CHECK(total(analysis.database, 1) == 6);
   REQUIRE(analysis.warnings.size() == 1);
-  CHECK(analysis.warnings[0].starts_with((directory / "a.prof").string() + " (and 2 files like it): "));
+  CHECK(analysis.warnings[0].starts_with((directory / "a.prof").string() + " (and 2 more files): "));
 }
 
 TEST_CASE("a process that execs is one process with its threads") {

@@ -66,7 +66,7 @@ TEST_CASE("names as long as programs have them are read as they were written") {
 }
 
 TEST_CASE("what is no repair file is refused with the remedy") {
-  CHECK(error_of("{") == "repair.json: not JSON; remove it, and `prof analyze DIR` writes it anew");
+  CHECK(error_of("{") == "repair.json: not JSON; remove it, and rewrite it with `prof analyze DIR`");
   CHECK(error_of("[]").find("schema unknown") != std::string::npos);
   CHECK(error_with("/schema", "prof-repair/9").find("schema prof-repair/9, this prof reads prof-repair/1;") !=
         std::string::npos);
@@ -95,7 +95,7 @@ TEST_CASE("values out of range are named with their place") {
            {"/sites/0/frames/1/build_id", std::string(130, '0'), "frames[1].build_id is not a build ID"},
            {"/sites/0/frames/1/module", "", "sites[0].frames[1].module is not the path of a file"},
            {"/sites/0/frames/1/module", std::string("a\0b", 3), "module is not the path of a file"},
-           {"/sites/0/path", "main", "sites[0].path is not a list of texts"},
+           {"/sites/0/path", "main", "sites[0].path is not a list of strings"},
            {"/locks/0/bytes", 0, "locks[0].bytes is not a number from 1"},
            {"/locks/1/trial/ratio", 0, "locks[1].trial.ratio is not a number above 0"},
            {"/locks/1/given", 1, "locks[1].given is not true or false"},

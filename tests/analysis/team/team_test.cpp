@@ -214,7 +214,7 @@ TEST_CASE("a share that is shorter or longer than what is taken of it is refused
   REQUIRE(team.resumes());
   const std::string said = failure_of([&] { add_up(team); });
   CAPTURE(said);
-  CHECK(said.starts_with((folder / "sum.0").string() + ": is not what this prof writes: it is "));
+  CHECK(said.starts_with((folder / "sum.0").string() + ": was not written by this prof: it is "));
   CHECK(said.ends_with("analyze again, without --resume"));
 }
 
@@ -262,7 +262,8 @@ TEST_CASE("a share that is damaged while its process lives ends who waits for it
     Team team(place(folder, 0, 2));
     said = failure_of([&] { add_up(team); });
   }
-  CHECK(said == (folder / "sum.1").string() + ": is not what was written; choose another directory with -o");
+  CHECK(said ==
+        (folder / "sum.1").string() + ": differs from the data written; choose another directory with -o");
 }
 
 TEST_CASE("processes of different programs do not work together") {
@@ -278,7 +279,7 @@ TEST_CASE("processes of different programs do not work together") {
         said[static_cast<size_t>(rank)] = failure_of([&] { const Team team(of); });
       });
   }
-  CHECK(said[0].find("is prof 2, and process 0 is prof 1; start the same prof everywhere") !=
+  CHECK(said[0].find("is prof 2, but process 0 is prof 1; start the same prof on all nodes") !=
         std::string::npos);
   CHECK(said[1].empty());
   CHECK(fs::is_empty(directory.path()));

@@ -106,7 +106,7 @@ TEST_CASE("device queues have a metric of their own") {
   for (const ProfileValue& value : tree.database->profiles[2].values) CHECK(value.metric == 1);
 }
 
-TEST_CASE("the tree is of the chosen time, and then of all of the run again") {
+TEST_CASE("the tree is of the chosen time, and then of the whole run again") {
   Opened opened(traced());
   Document& document = opened.document;
   const auto measured = document.shared_tree();

@@ -134,7 +134,7 @@ TEST_CASE("a function's instructions stand beside its line, with what each costs
   double sum = 0;
   for (int i = 0; i < shown.model().rowCount(); ++i) sum += shown.model().cost(i);
   CHECK(sum == 7);
-  CHECK(shown.page->findChild<QLabel*>("note")->text().contains("without a build-id"));
+  CHECK(shown.page->findChild<QLabel*>("note")->text().contains("without a build ID"));
 }
 
 TEST_CASE("the chosen line's instructions are marked, and the line of the chosen instruction is chosen") {
@@ -201,8 +201,8 @@ TEST_CASE("instructions are copied as text and exported with exact values") {
 TEST_CASE("of another build one line says why there are no instructions; I hides them") {
   ShownCode shown(true);
   CHECK(shown.model().rowCount() == 0);
-  CHECK(
-      shown.page->findChild<QLabel*>("note")->text().contains("has changed since the run (other build-id)"));
+  CHECK(shown.page->findChild<QLabel*>("note")->text().contains(
+      "has changed since the run (different build ID)"));
   CHECK_FALSE(shown.code().table()->isVisible());
   CHECK(shown.page->view().current_line() == lines_of_shown_function[0]);
   QTest::keyClick(&shown.page->view(), Qt::Key_I);

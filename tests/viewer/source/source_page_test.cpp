@@ -198,7 +198,7 @@ TEST_CASE("a click beside the text goes to its line, and costs of any size have 
   CHECK(page.view().margin_width() > usual);
 }
 
-TEST_CASE("where nothing was measured that is told, of all of the run and of a part of it") {
+TEST_CASE("where nothing was measured that is told, of the whole run and of a part of it") {
   test::DatabaseBuilder builder;
   builder.thread(0, "main");
   const test::DatabaseFolder nothing(builder.build());

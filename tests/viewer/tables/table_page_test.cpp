@@ -426,7 +426,7 @@ TEST_CASE("columns are remembered, derived ones too") {
   CHECK(page.model().column_of("bad") < 0);
 }
 
-TEST_CASE("columns of metrics come back with all of the run") {
+TEST_CASE("columns of metrics come back with the whole run") {
   Database database = sample();
   std::vector<TraceRecord> records;
   for (uint32_t c = 0; c < database.contexts.size(); ++c) records.push_back({1'000'000'000 + c * 1000u, c});

@@ -354,7 +354,7 @@ TEST_CASE("the time in front of the timeline is chosen for all pages, and told b
     opened.window.show_page(page);
     QTest::qWait(1);
     const auto* const limit = opened.window.page(page)->findChild<QLabel*>("limit");
-    CHECK(limit->text().contains("of all of the run", Qt::CaseInsensitive));
+    CHECK(limit->text().contains("of the whole run", Qt::CaseInsensitive));
   }
   opened.window.show_page("summary");
   QTest::qWait(1);

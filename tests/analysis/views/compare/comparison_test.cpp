@@ -147,7 +147,7 @@ TEST_CASE("runs of different length are scaled to the same total where that is a
   CHECK(runs.tree.totals == std::vector<double>{8, 8});
   CHECK(runs.change("work").after == Approx(5.6));
   CHECK(runs.change("main", true).is_same());
-  CHECK(scale_in_words(runs.tree, 0) == "the costs after are multiplied by 0.8, for equal totals");
+  CHECK(scale_in_words(runs.tree, 0) == "the costs after are scaled by 0.8 to equal totals");
   CHECK(scale_in_words(Compared2(a, b).tree, 0).empty());
 }
 

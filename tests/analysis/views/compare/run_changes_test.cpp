@@ -88,9 +88,8 @@ TEST_CASE("a large difference of one run is found, and said to be of one run") {
                            {sampled_run({.samples = 10000, .slower = 0.5}, 2)});
   REQUIRE(versions.found() == std::vector<std::string>{"hot (work.cpp:12)"});
   CHECK(judgement_in_words(versions.changes) ==
-        "one run a side: how much runs differ by themselves is not measured, 3.0 % is assumed; three runs a "
-        "side or "
-        "more tell");
+        "one run per side: the variation between runs is not measured, 3.0 % is assumed; use three or more "
+        "runs per side");
 }
 
 TEST_CASE("copies of a function and code without names are the same in every build") {
@@ -139,9 +138,9 @@ TEST_CASE("what a CI log is told of a regression is one line") {
   const Compared3 versions({exact_run(6, 1, 3)}, {exact_run(9, 1, 3)});
   REQUIRE(versions.changes.rows.size() == 1);
   CHECK(regression_line(versions.runs, versions.changes, versions.changes.rows[0]) ==
-        "regression: work (work.cpp:12) +42.9 % (7.00 s -> 10.0 s, one run a side, p < 0.0001)");
+        "regression: work (work.cpp:12) +42.9 % (7.00 s -> 10.0 s, one run per side, p < 0.0001)");
   CHECK(regression_line(versions.runs, versions.changes, versions.changes.total) ==
-        "regression: all of the run +30.0 % (10.0 s -> 13.0 s, one run a side, p < 0.0001)");
+        "regression: the whole run +30.0 % (10.0 s -> 13.0 s, one run per side, p < 0.0001)");
 }
 
 TEST_CASE("strong scaling: what all ranks together spend more is lost, and where") {

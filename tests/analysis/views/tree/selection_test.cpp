@@ -63,12 +63,12 @@ TEST_CASE("what is not there is refused in one line that names what is") {
   const Database database = ranks();
   CHECK(failure_of(database, {"cache-misses"}, {}) == SelectionFailure::UnknownMetric);
   CHECK_THROWS_WITH(select(database, {"cache-misses"}, {}),
-                    "no metric cache-misses in this database; there is CPUTIME, cycles, faults");
+                    "no metric cache-misses in this database; available: CPUTIME, cycles, faults");
   CHECK(failure_of(database, {}, {"main", "7"}) == SelectionFailure::UnknownThread);
   CHECK_THROWS_WITH(
       select(database, {}, {"7"}),
-      "no thread 7 in this database; there is 0.0 main, 0.1 pool-worker, 1.0 main, 1.1 pool-worker");
-  CHECK_THROWS_WITH(select(Database{}, {}, {"0"}), "no thread 0 in this database; there is none");
+      "no thread 7 in this database; available: 0.0 main, 0.1 pool-worker, 1.0 main, 1.1 pool-worker");
+  CHECK_THROWS_WITH(select(Database{}, {}, {"0"}), "no thread 0 in this database; available: none");
 }
 
 TEST_CASE("costs of some threads are summed from their own values") {
