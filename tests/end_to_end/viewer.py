@@ -219,7 +219,7 @@ class Viewer(driver.EndToEnd):
         for option in ("--table", "--screenshot"):
             other = own if option == "--table" else own.with_name("picture.png")
             other.touch()
-            self.assertIn("is a file of the database", self.refused(run.directory, "--view", "flat", option, other))
+            self.assertIn("is a file of the open database", self.refused(run.directory, "--view", "flat", option, other))
         self.assertEqual(before, own.read_bytes())
         self.assertIn("locks", self.refused(run.directory, "--view", "locks", "--table", table))
 
@@ -227,8 +227,8 @@ class Viewer(driver.EndToEnd):
         other = self.prof_run([driver.sample("hot_loop")])
         inner = next((other.directory / "database" / "src").rglob("*.cpp"), other.directory / "database" / "profile.db")
         measured = next(other.directory.glob("*.prof"))
-        for file, why in ((other.directory / "database" / "meta.db", "is a file of the database"), (inner, "is a file of"),
-                          (measured, "is a measurement of the run"), (other.directory / "run.json", "is a measurement")):
+        for file, why in ((other.directory / "database" / "meta.db", "is a file of the open database"), (inner, "is a file of"),
+                          (measured, "is a measurement of the open run"), (other.directory / "run.json", "is a measurement")):
             before = file.read_bytes()
             self.assertIn(why, self.refused(run.directory, "--compare", other.directory, "--view", "flat", "--table", file))
             self.assertEqual(before, file.read_bytes())
@@ -274,7 +274,7 @@ class Viewer(driver.EndToEnd):
         self.assertIn("nowhere", self.refused(database, "--screenshot", "/nowhere/x.png"))
         self.assertIn("NOTHING", self.refused(database, "--metric", "NOTHING", "--screenshot", folder / "x.png"))
         small = self.refused(database, "--view", "timeline", "--size", "200x200", "--screenshot", folder / "x.png")
-        least = re.search(r"does not fit into 200x200; ask for --size (\d+)x(\d+)$", small)
+        least = re.search(r"does not fit into 200x200; use --size (\d+)x(\d+)$", small)
         self.assertIsNotNone(least, small)
         picture = folder / "least.png"
         done = self.view(database, "--view", "timeline", "--size", "x".join(least.groups()), "--screenshot", picture)

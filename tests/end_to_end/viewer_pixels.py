@@ -142,7 +142,7 @@ class ViewerPixels(driver.EndToEnd):
         run = self.measured("hot_loop")
         picture, drawing = self.shown(run, "threads")
         values = sorted(float(row["value"]) for row in self.table(run, "threads"))
-        below, title = drawing.one("threads by falling"), drawing.one("threads")
+        below, title = drawing.one("threads by descending"), drawing.one("threads")
         table = next(text for text in drawing.texts if text.words == "thread")
         area = [picture.line(y, title.x, table.x - 20) for y in range(int(title.y) + 5, int(below.y) - 40)]
         ground = area[0][0]

@@ -16,11 +16,10 @@ ComparisonBar::ComparisonBar(QWidget* parent)
       end_(new QToolButton) {
   name_->setObjectName("compared");
   same_total_->setObjectName("same_total");
-  same_total_->setToolTip(
-      "Scales the other run's costs so that the totals are equal: for runs of different length");
+  same_total_->setToolTip("Scale the other run's costs to equal totals, for runs of different length");
   swap_->setObjectName("swap");
   swap_->setText("Swap");
-  swap_->setToolTip("The run after becomes that before");
+  swap_->setToolTip("Swap the run before and the run after");
   swap_->setFocusPolicy(Qt::TabFocus);
   end_->setObjectName("end_comparison");
   end_->setText("End comparison");

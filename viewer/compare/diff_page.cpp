@@ -115,10 +115,9 @@ DiffPage::DiffPage(Document& document, QWidget* parent) : Page(document, parent)
 }
 
 QString DiffPage::why_empty() const {
-  return document().other_run()
-             ? QString()
-             : "no other run is compared with this one: choose one by File: Compare with..., drop "
-               "its database with Ctrl held, or give it to --compare";
+  return document().other_run() ? QString()
+                                : "no other run is compared; choose one with File > Compare with..., drop "
+                                  "its database with Ctrl held, or name it with --compare";
 }
 
 void DiffPage::showEvent(QShowEvent* event) {
@@ -150,7 +149,7 @@ void DiffPage::fill() {
   const QString name = html(tree.metric(m).name);
   Part more("Functions that take more " + name + " themselves"),
       less("Functions that take less " + name + " themselves"),
-      chance("Within what chance makes, or below 2 % of all");
+      chance("Within noise, or below 2 % of the total");
   const std::vector<FunctionChange> changes = changed_functions(tree, m);
   const size_t before = tree.compared->before(m), after = tree.compared->after(m);
   const std::vector<bool> are_beyond =
@@ -168,7 +167,7 @@ void DiffPage::fill() {
     if (part->count == 0) continue;
     text += "<h3>" + part->title + "</h3><table cellspacing=\"3\">" + part->rows + "</table>";
     if (part->count > kMostOfEach)
-      text += QString("<p>and %L1 more; the page Flat has all of them</p>").arg(part->count - kMostOfEach);
+      text += QString("<p>and %L1 more; see the page Flat</p>").arg(part->count - kMostOfEach);
   }
   if (changes.empty()) text += "<p>No function takes more or less " + name + " than before.</p>";
   text_->setHtml(text);

@@ -41,10 +41,10 @@ Database timed_database(const Database& whole, const TraceIndex& index, TimeRang
   timed.files = whole.files;
   timed.functions = whole.functions;
   timed.contexts = whole.contexts;
-  timed.metrics = {{kTracedTime, "sec", "time of threads in the chosen range, by the traces"}};
+  timed.metrics = {{kTracedTime, "sec", "time of threads in the selected range, from traces"}};
   if (std::ranges::any_of(whole.profiles, is_queue))
     timed.metrics.push_back(
-        {kTracedDeviceTime, "sec", "time of devices' queues in the chosen range, by the traces"});
+        {kTracedDeviceTime, "sec", "time of device queues in the selected range, from traces"});
   for (const Profile& profile : whole.profiles) timed.profiles.push_back({profile.id, {}, 0});
 
   const size_t rows = index.traces().rows();

@@ -61,7 +61,7 @@ void Traces::conclude() {
   reports_.stop();
   index_ = std::move(result_.index);
   if (!index_ && result_.why.isEmpty() && !progress_.is_cancelled)
-    result_.why = "not indexed: the database changed meanwhile; open it again";
+    result_.why = "not indexed: the database has changed; open it again";
   if (index_)
     emit ready();
   else

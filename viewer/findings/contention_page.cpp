@@ -62,13 +62,13 @@ void ContentionPage::fill() {
   for (const ContendedRecord& record : run.contention)
     if (!record.sides.empty()) add_record(record, findings_[number++]);
   QStringList said;
-  if (findings_.empty()) said << "no data was found that threads contend for";
+  if (findings_.empty()) said << "no contention was found";
   for (const std::string& repair : repairs_in_words(document().measured_tree(), run.repairs))
     said << html(repair);
   for (const std::string& note : contention_notes(run)) said << html(note);
   QStringList sources;
   for (const std::string& source : contention_sources(run)) sources << html(source);
-  if (!sources.isEmpty()) said << "looked for by " + sources.join("; ");
+  if (!sources.isEmpty()) said << "contention sources: " + sources.join("; ");
   show_sentences(said.join("<br>"));
   if (findings_.empty()) picture_->show_record(nullptr);
 }

@@ -21,7 +21,7 @@ class ContentionPage : public EvidencePage {
  protected:
   void fill() override;
   QString limit_of_threads() const override {
-    return "Of all threads: what they contend for is not known of some of them alone.";
+    return "Of all threads: contention is not available for a selection of threads.";
   }
   QModelIndex row_of_finding(const QString& id) const override;
 

@@ -61,7 +61,7 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
 }
 
 std::vector<PageKey> EvidencePage::keys() const {
-  return {{"Enter", "the row's line of source"}, {"T", "the row's time in the timeline"}};
+  return {{"Enter", "the row's source line"}, {"T", "the row's time in the timeline"}};
 }
 
 QModelIndex EvidencePage::row_of_finding(const QString&) const {

@@ -26,9 +26,7 @@ class EvidencePage : public Page {
   // Fills the emptied table and the sentences above it. Called only if why_empty() returns no reason.
   virtual void fill() = 0;
   // Returns a sentence on the effect of a selected time here; empty if fill() shows that time only.
-  virtual QString limit_of_time() const {
-    return "Of all of the run: what is shown here is not known by time.";
-  }
+  virtual QString limit_of_time() const { return "Of the whole run: this page is not available by time."; }
   // The same for selected threads.
   virtual QString limit_of_threads() const { return {}; }
   // Returns the row of a finding's evidence, by Finding::id; invalid if the page has no row for it.

@@ -39,8 +39,7 @@ IdlenessPage::IdlenessPage(Document& document, QWidget* parent)
 QString IdlenessPage::why_empty() const {
   if (!document().run().devices.empty()) return {};
   return QString(kNoDevices) +
-         "\nDevices are followed by prof run on their own; prof run -e locks tells for what "
-         "threads wait otherwise.";
+         "\nprof run traces devices by default; prof run -e locks shows what else threads wait for.";
 }
 
 bool IdlenessPage::is_complete() const {
@@ -58,11 +57,9 @@ void IdlenessPage::fill() {
   for (const DeviceUse& use : run.devices) {
     said << "<b>" + html(device_in_words(run, use)) + "</b><br>" + html(device_shares_in_words(use));
     if (use.paused_s > 0)
-      said << html("measuring was paused for " + words_for_duration(use.paused_s) +
-                   " more, which count as nothing");
+      said << html("measuring was paused for " + words_for_duration(use.paused_s) + ", which is not counted");
     if (const size_t processes = processes_that_share(run, use); processes > 1)
-      said << QString(
-                  "%1 processes of this run share it: each is to blame for the time in which none used it")
+      said << QString("%1 processes of this run share it: each is blamed for the time in which none used it")
                   .arg(processes);
   }
   findings_ = device_idleness_findings(found);
@@ -77,9 +74,9 @@ void IdlenessPage::fill() {
   cpu_idle_ = add_blame("what keeps threads waiting, and its share of that", found.cpu,
                         [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   if (found.rank_waits_s > 0)
-    rows().add({"not blamed: ranks waited in MPI for others", seconds_cell(found.rank_waits_s)}, {});
+    rows().add({"not blamed: ranks waited for other ranks in MPI", seconds_cell(found.rank_waits_s)}, {});
   event_causes_ =
-      add_blame("what keeps commands of other queues waiting by its event, and its share of that",
+      add_blame("what keeps commands of other queues waiting for its event, and its share of that",
                 found.event_causes, [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
   add_blame("commands that wait for an event of another queue", found.event_waits,
             [this](const Blamed& blamed) { return moments_->run_of(blamed.what); });
@@ -113,20 +110,21 @@ QStandardItem* IdlenessPage::add_blame(const char* heading, const std::vector<Bl
 void IdlenessPage::add_unblamed(double seconds) {
   if (seconds <= 0) return;
   const double idle = idle_s(document().run());
-  rows().add({"devices were idle while threads slept, or waited for something else", seconds_cell(seconds),
+  rows().add({"devices were idle while threads slept or waited for something else", seconds_cell(seconds),
               share_cell(idle > 0 ? seconds / idle : 0)},
              {});
 }
 
 void IdlenessPage::add_team_waits(double seconds) {
   if (seconds <= 0) return;
-  rows().add({"not blamed: threads waited in OpenMP or OpenBLAS for others", seconds_cell(seconds)}, {});
+  rows().add({"not blamed: threads waited for other threads in OpenMP or OpenBLAS", seconds_cell(seconds)},
+             {});
 }
 
 void IdlenessPage::add_waits(const std::vector<Waiting>& waits) {
   if (waits.empty()) return;
   QStandardItem* const parent =
-      rows().add_heading("where threads wait for a device, and the parts that no task covers");
+      rows().add_heading("where threads wait for a device, and the parts not covered by tasks");
   for (const Waiting& waiting : waits)
     rows().add({where(waiting.at), seconds_cell(waiting.at.value_s), share_cell(waiting.at.share),
                 share_cell(waiting.at.share_of_run), seconds_cell(waiting.launch_latency_s),
@@ -139,7 +137,7 @@ void IdlenessPage::add_waits(const std::vector<Waiting>& waits) {
 
 void IdlenessPage::add_tasks(const std::vector<RankedTask>& tasks) {
   if (tasks.empty()) return;
-  QStandardItem* const parent = rows().add_heading("kernels and copies, by what threads waited for them");
+  QStandardItem* const parent = rows().add_heading("kernels and copies, by the time threads waited for them");
   for (const RankedTask& task : tasks) {
     const QString tip = QString("blamed for %1, number %2 by that; ran for %3, number %4 by that")
                             .arg(QString::fromStdString(words_for_duration(task.blame_s)))
@@ -168,9 +166,8 @@ void IdlenessPage::add_devices() {
                  {}, parent);
     }
     if (use.incomplete > 0)
-      rows().add({"tasks that were not seen to complete; the times are without them: " +
-                  std::to_string(use.incomplete)},
-                 {}, parent);
+      rows().add({"incomplete tasks, excluded from the times: " + std::to_string(use.incomplete)}, {},
+                 parent);
     for (const DeviceUse::Queue& queue : use.queues) {
       const QueueCosts costs = queue_costs(document().database(), queue.profile);
       const std::string name = queue.name.empty() ? "(no name)" : queue.name;

@@ -22,7 +22,7 @@ class IdlenessPage : public EvidencePage {
  protected:
   void fill() override;
   QString limit_of_threads() const override {
-    return "What devices did is of all threads, blame and waits are of the chosen ones.";
+    return "Device times are of all threads, blame and waits of the selected threads.";
   }
   QModelIndex row_of_finding(const QString& id) const override;
 

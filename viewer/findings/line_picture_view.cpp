@@ -103,14 +103,14 @@ size_t LinePictureView::rows_shown(size_t picture) const {
 QString LinePictureView::rows_left_out(size_t picture) const {
   const size_t more = pictures_[picture].rows.size() - rows_shown(picture);
   return more == 0 ? QString()
-                   : QString("and %1 more on this line; the table has all")
+                   : QString("and %1 more on this line; see the table")
                          .arg(QString::fromStdString(words_for_count(more, "thread")));
 }
 
 QString LinePictureView::lines_left_out() const {
   const size_t more = lines_ - pictures_.size();
   return more == 0 ? QString()
-                   : QString("and %1 more of these data; the table has all")
+                   : QString("and %1 more of this data; see the table")
                          .arg(QString::fromStdString(words_for_count(more, "line")));
 }
 
@@ -171,7 +171,7 @@ void LinePictureView::paint_picture(QPainter& painter, size_t picture) const {
                    QString::fromStdString(std::string(name_of(record_->sharing))) + " sharing", &taken);
   painter.setFont(font());
   painter.drawText(line.adjusted(taken.width() + margin(), 0, 0, 0), Qt::AlignVCenter,
-                   title(pictures_[picture]) + ": full where written, pale where read");
+                   title(pictures_[picture]) + ": full colour: written, pale: read");
   paint_ruler(painter, top + row_height());
   for (size_t row = 0; row < rows_shown(picture); ++row) paint_row(painter, picture, row);
   const QRect below = cell(picture, rows_shown(picture) + 1, 0);
@@ -258,7 +258,7 @@ QString LinePictureView::words_at(const QPoint& point) const {
       const std::string who = thread_label(document_.database(), thread.profile);
       if (thread.bytes[byte] == '.')
         return QString::fromStdString(
-            fmt::format("thread {} was not seen to use byte {} of the line", who, byte));
+            fmt::format("no access of thread {} to byte {} of the line was recorded", who, byte));
       std::string part;
       for (const ContendedRecord::Side& side : record_->sides)
         if (side.profile == thread.profile && byte >= side.line_offset &&

@@ -18,7 +18,7 @@ namespace prof::viewer {
 namespace {
 
 constexpr const char* kOfReleases =
-    "Of a release: how long all threads together waited until then, so it may be longer than one wait.";
+    "A release shows how long all threads together waited for it, so it may exceed a single wait.";
 
 QString paragraph(const std::string& text) {
   return "<p>" + html(text) + "</p>";
@@ -70,11 +70,11 @@ void LocksPage::add_lock(const LockRecord& lock) {
       std::move(evidence));
   rows_of_findings_.emplace_back(lock_id(tree, document().run(), lock), item);
   add_sides("waited", lock.waiters, item);
-  add_sides("others waited until it was released", lock.holders, item);
+  add_sides("other threads waited until it was released", lock.holders, item);
   if (lock.open_s > 0)
     rows().add({"not released when the process ended", seconds_cell(lock.open_s)}, {}, item);
   if (const double unknown = unblamed_s(lock); unknown > 0)
-    rows().add({"released where prof does not look", seconds_cell(unknown)}, {}, item);
+    rows().add({"released by an unknown call", seconds_cell(unknown)}, {}, item);
   rows().expand(item->index());
 }
 
@@ -83,7 +83,7 @@ void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, 
   for (const LockSide& side : sides) {
     const std::vector<CodeFrame> frames = user_of_lock(document().measured_tree(), side.context);
     Cell longest = seconds_cell(side.longest_s);
-    if (!are_waits) longest.tip += ": what all threads together waited for one release at most";
+    if (!are_waits) longest.tip += ": the longest total wait for one release";
     rows().add({what, seconds_cell(side.seconds), counted(side.count, are_waits ? "wait" : "release"),
                 longest, (side.open ? "not ended: " : "") + words_for_call(frames)},
                {frames, are_waits ? QString() : rows().details(parent->index()) + paragraph(kOfReleases)},
@@ -94,7 +94,7 @@ void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, 
 void LocksPage::add_open_waits() {
   const std::vector<OpenWaitRecord>& open = document().run().locks.open;
   if (open.empty()) return;
-  QStandardItem* const heading = rows().add_heading("waited for a lock when the process ended");
+  QStandardItem* const heading = rows().add_heading("waiting for a lock when the process ended");
   for (const OpenWaitRecord& wait : open) {
     const std::vector<CodeFrame> frames = user_of_lock(document().measured_tree(), wait.context);
     const std::string words = open_wait_in_words(document().measured_tree(), wait);
@@ -121,7 +121,7 @@ void LocksPage::add_blocked() {
 void LocksPage::add_work() {
   const std::vector<WorkWhileIdle> all = work_while_idle(document().measured_tree(), document().run());
   if (all.empty()) return;
-  QStandardItem* const heading = rows().add_heading("worked while others waited without a lock");
+  QStandardItem* const heading = rows().add_heading("worked while other threads waited without a lock");
   for (const WorkWhileIdle& work : all) {
     const std::vector<CodeFrame> frames =
         program_part(frames_of(document().measured_tree(), work.context));

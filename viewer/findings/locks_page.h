@@ -23,7 +23,7 @@ class LocksPage : public EvidencePage {
  protected:
   void fill() override;
   QString limit_of_threads() const override {
-    return "Of all threads: who waited for whom is not known of some of them alone.";
+    return "Of all threads: waiting is not available for a selection of threads.";
   }
   QModelIndex row_of_finding(const QString& id) const override;
 

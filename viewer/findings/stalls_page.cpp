@@ -22,7 +22,7 @@ double seconds(uint64_t ns) {
 Cell time_cell(const StallReport& report, uint64_t ns) {
   const double since = seconds(ns - report.analysis.begin_ns);
   return {QString::number(since, 'f', 3) + " s", since,
-          QString::number(since, 'f', 9) + " s since the traces begin"};
+          QString::number(since, 'f', 9) + " s since the start of the traces"};
 }
 
 // Returns the moment of a thread that was blocked in all of that time.

@@ -118,10 +118,8 @@ QString hot(const Document& document) {
   }
   if (text.isEmpty()) return {};
   const Metric& metric = tree.metric(m);
-  return "<h3>Functions by their own cost</h3><p>" + html(metric.name) + ", " +
-         quantity(metric, tree.totals[m]) +
-         " in all; the heaviest line of each, and its main callers</p><table cellspacing=\"4\">" + text +
-         "</table>";
+  return "<h3>Functions by self cost</h3><p>" + html(metric.name) + ", " + quantity(metric, tree.totals[m]) +
+         " in all; heaviest line and main callers of each</p><table cellspacing=\"4\">" + text + "</table>";
 }
 
 }  // namespace
@@ -167,10 +165,10 @@ void SummaryPage::fill() {
   QString findings;
   for (const Finding& finding : search_->findings()) findings += found(document(), finding, palette());
   if (!findings.isEmpty()) text += "<h3>Findings</h3><table cellspacing=\"4\">" + findings + "</table>";
-  if (!search_->is_complete()) text += "<p><i>Looking for more ...</i></p>";
+  if (!search_->is_complete()) text += "<p><i>Searching for more ...</i></p>";
   if (document().chosen_time())
-    text += "<p><i>All above is of all of the run, the functions below of the chosen time, " +
-            document().chosen_time_in_words() + ", by the traces.</i></p>";
+    text += "<p><i>Everything above covers the whole run, the functions below the selected time, " +
+            document().chosen_time_in_words() + ", from traces.</i></p>";
   text += hot(document());
   const int scrolled = text_->verticalScrollBar()->value();
   text_->setHtml(text);

@@ -26,7 +26,7 @@ int width_of_step(const QFontMetrics& font) {
 ChangeLegend::ChangeLegend(QWidget* parent) : QWidget(parent) {
   setObjectName("legend");
   setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-  setToolTip("How a frame changed from the run before to that after: red takes more, blue less");
+  setToolTip("Change of a frame from the run before to the run after: red takes more, blue less");
 }
 
 QSize ChangeLegend::sizeHint() const {

@@ -37,13 +37,14 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
       table_(new QTreeView(this)) {
   table_->setObjectName("frames");
   table_->hide();
-  direction_->addItems({"From the entry points", "From the functions that spend"});
+  direction_->addItems({"From the entry points", "From the hottest functions"});
   direction_->setObjectName("direction");
   direction_->setCurrentIndex(QSettings().value(kDirectionSetting).toInt() == 1 ? 1 : 0);
-  direction_->setToolTip("What the frames on top are (D)");
-  widths_->addItems({"As wide as after", "As wide as before"});
+  direction_->setToolTip("Which frames are on top (D)");
+  widths_->addItems({"Widths of the run after", "Widths of the run before"});
   widths_->setObjectName("widths");
-  widths_->setToolTip("Of which run the widths are: what is new has none before, what is gone none after");
+  widths_->setToolTip(
+      "The run that gives the widths: new frames have none before, removed frames none after");
   auto* const bar = new QHBoxLayout;
   bar->setContentsMargins(4, 2, 4, 2);
   bar->addWidget(search_);
@@ -160,12 +161,12 @@ void FlamePage::search() {
 }
 
 std::vector<PageKey> FlamePage::keys() const {
-  return {{"Arrows", "choose a frame: above, below, beside"},
+  return {{"Arrows", "select a frame: above, below, left or right"},
           {"Enter", "zoom into the frame"},
-          {"Backspace, Escape; Home", "what was shown before; all"},
-          {"Ctrl+Enter", "the frame's source"},
-          {"Space", "the exact numbers of the frame"},
-          {"D", "turn the graph round: callers or callees"},
+          {"Backspace, Escape; Home", "back to the previous view; whole graph"},
+          {"Ctrl+Enter", "source of the frame"},
+          {"Space", "exact values of the frame"},
+          {"D", "turn the graph over: callers or callees"},
           {"Ctrl+F", "search"}};
 }
 

@@ -269,8 +269,8 @@ void FlameWidget::paintEvent(QPaintEvent* event) {
     painter.setPen(palette().color(QPalette::PlaceholderText));
     painter.drawText(rect(), Qt::AlignCenter,
                      document_.tree().compared
-                         ? "Nothing was measured of this metric in this run, in the chosen threads."
-                         : "Nothing was measured of this metric in the chosen threads.");
+                         ? "This metric was not measured in this run for the selected threads."
+                         : "This metric was not measured for the selected threads.");
     return;
   }
   const int height = row_height();
@@ -358,10 +358,10 @@ QString FlameWidget::change_tip(uint32_t row) const {
         words_for_change(tree.metric(m), change_of(*tree.compared, costs, m, is_inclusive)));
   };
   const Presence presence = presence_of(*tree.compared, costs);
-  const QString there = presence == Presence::OnlyAfter    ? "\nnot there before"
-                        : presence == Presence::OnlyBefore ? "\nnot there after"
+  const QString there = presence == Presence::OnlyAfter    ? "\nnot present before"
+                        : presence == Presence::OnlyBefore ? "\nnot present after"
                                                            : "";
-  return "\nwith what it calls: " + words(true) + "\nin the function itself: " + words(false) + there;
+  return "\nwith callees: " + words(true) + "\nself: " + words(false) + there;
 }
 
 QString FlameWidget::tip_of(const FlameBox& box) const {
@@ -372,9 +372,8 @@ QString FlameWidget::tip_of(const FlameBox& box) const {
   QString text = label_of(box) + "\n" + name + ": " + exact_quantity(metric, box.weight) + ", " +
                  percent(tree.share(box.weight, m)) + " of " + exact_quantity(metric, tree.totals[m]);
   if (box.row == kNone) return text;
-  text += tree.compared
-              ? change_tip(box.row)
-              : "\nin the function itself: " + exact_quantity(metric, rows_->cost(box.row, m).exclusive);
+  text += tree.compared ? change_tip(box.row)
+                        : "\nself: " + exact_quantity(metric, rows_->cost(box.row, m).exclusive);
   const Place place = rows_->place(box.row, placed_by(tree, *rows_, box.row, document_.metric()));
   if (place.known())
     text += "\n" + QString::fromStdString(tree.database->files[place.file].path) + ":" +

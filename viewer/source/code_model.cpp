@@ -134,7 +134,7 @@ QString CodeModel::tip(const CodeRow& row, int column) const {
     lines << "jumps to " + hex_words(*row.target) + " (J)";
   else if (row.target)
     lines << "leads to " + hex_words(*row.target) + ", in another function (J)";
-  if (row.is_target) lines << "is jumped to from this function";
+  if (row.is_target) lines << "jump target in this function";
   if (row.loops > 0) lines << QString("in %1 %2").arg(row.loops).arg(row.loops == 1 ? "loop" : "loops");
   return lines.join('\n');
 }

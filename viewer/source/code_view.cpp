@@ -54,7 +54,7 @@ CodeView::CodeView(Document& document, QWidget* parent)
   syntax_->setObjectName("syntax");
   syntax_->addItems({"AT&T", kIntel});
   syntax_->setToolTip(
-      "How instructions are written: as perf and GNU's tools do, or as the processors' manuals");
+      "Syntax of instructions: AT&T, as in perf and GNU tools, or Intel, as in the processor manuals");
   syntax_->setCurrentText(QSettings().value(kSyntaxSetting, "AT&T").toString());
   bytes_->setObjectName("bytes");
   bytes_->setChecked(QSettings().value(kBytesSetting, false).toBool());
@@ -107,7 +107,7 @@ Syntax CodeView::syntax() const {
 }
 
 void CodeView::show_code(const CodePlace& place, std::optional<uint64_t> chosen) {
-  if (place.module == kNone) return show_nothing("no instructions of it are known");
+  if (place.module == kNone) return show_nothing("its instructions are not known");
   if (place == place_ && (is_busy_ || model_.rowCount() > 0)) {
     if (is_busy_)
       chosen_ = chosen;
@@ -230,12 +230,11 @@ void CodeView::tell() {
     if (!note.empty()) notes << QString::fromStdString(note);
   if (has_rows && code.has_costs()) {
     if (document_.chosen_time())
-      notes << "what instructions cost is not known of a part of the time";
+      notes << "costs of instructions are not available for a part of the time";
     else if (!document_.has_all_threads())
       notes << "costs of instructions are of all threads";
   }
-  if (!has_rows && notes.isEmpty())
-    notes << "the instructions of a line's function are shown when the line is chosen";
+  if (!has_rows && notes.isEmpty()) notes << "select a line to see the instructions of its function";
   note_->setText(notes.join("\n"));
   note_->setVisible(!notes.isEmpty());
 }

@@ -37,9 +37,9 @@ QVariant LineModel::headerData(int section, Qt::Orientation orientation, int rol
     case Line:
       return "line";
     case WithCalls:
-      return name + " with calls";
+      return name + " with callees";
     case Itself:
-      return name + " line itself";
+      return name + " self";
     default:
       return "text";
   }

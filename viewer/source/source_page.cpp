@@ -157,7 +157,7 @@ void SourcePage::on_line_chosen() {
 void SourcePage::show_code_of_line(uint32_t line) {
   if (is_following_code_ || !shows_code_->isChecked() || code_->mark_line(file_, line)) return;
   if (document().other_run())
-    return code_->show_nothing("two runs are compared: instructions are shown of one");
+    return code_->show_nothing("instructions are not available while two runs are compared");
   const CodePlace place = code_of_line(document().tree(), file_, line, document().metric());
   // A line without costs does not change what is shown.
   if (place.module != kNone) code_->show_code(place);
@@ -186,7 +186,7 @@ void SourcePage::show_function(uint32_t frame) {
     file_ = kNone;
     files_view_->setCurrentIndex({});
     view_->show_text({}, Language::None);
-    path_->setText("no line of source is known of " +
+    path_->setText("no source line is known for " +
                    QString::fromStdString(frame_name(*tree.database, tree.frames[frame])));
   }
   is_following_code_ = false;
@@ -230,9 +230,8 @@ QString SourcePage::why_empty() const {
   const CallTree& tree = document().tree();
   if (tree.metrics() > 0 && !file_costs(tree, document().metric()).empty()) return {};
   if (tree.metrics() == 0) return "nothing was measured: all metrics are zero";
-  if (tree.totals[document().metric()] <= 0)
-    return "nothing was measured of the threads and the time that are chosen";
-  return "no line of a source file is known: build the program with -g";
+  if (tree.totals[document().metric()] <= 0) return "nothing was measured for the selected threads and time";
+  return "no source lines are known; build the program with -g";
 }
 
 void SourcePage::showEvent(QShowEvent* event) {
@@ -364,11 +363,11 @@ void SourcePage::show_source(uint32_t file, uint32_t line) {
 }
 
 std::vector<PageKey> SourcePage::keys() const {
-  return {{"N, P", "the next line, or instruction, by cost, and the one before"},
-          {"I", "shows and hides the instructions"},
-          {"J, Backspace", "in the instructions: to where a jump or call leads, and back"},
-          {"Enter", "in the instructions: the line of source, also where it is in another file"},
-          {"Ctrl+F, F3, Shift+F3", "search in the text; the next and the previous that was found"}};
+  return {{"N, P", "next and previous line or instruction by cost"},
+          {"I", "show or hide the instructions"},
+          {"J, Backspace", "in the instructions: to the target of a jump or call, and back"},
+          {"Enter", "in the instructions: the source line, also in another file"},
+          {"Ctrl+F, F3, Shift+F3", "search in the text; next and previous match"}};
 }
 
 }  // namespace prof::viewer

@@ -239,8 +239,7 @@ QString SourceView::tip_of(uint32_t line) const {
     return exact_quantity(metric, value) + (value > 0 ? ", " + percent(tree.share(value, m)) : QString());
   };
   return QString::fromStdString(metric.name) + " of line " + QString::number(line) +
-         "\nat the line itself: " + words(at->second.exclusive) +
-         "\nwith what it calls: " + words(at->second.inclusive);
+         "\nself: " + words(at->second.exclusive) + "\nwith callees: " + words(at->second.inclusive);
 }
 
 void SourceView::paint_line(QPainter& painter, int top, int height, uint32_t line) const {
@@ -279,8 +278,8 @@ void SourceView::paint_margin(QPainter& painter, const QRect& dirty) const {
   const int width = cost_width();
   painter.fillRect(0, 0, margin_width(), header_height(), palette().color(QPalette::Button));
   painter.setPen(palette().color(QPalette::ButtonText));
-  painter.drawText(0, 0, width - kGap, header_height(), Qt::AlignRight | Qt::AlignVCenter, "with calls");
-  painter.drawText(width, 0, width - kGap, header_height(), Qt::AlignRight | Qt::AlignVCenter, "line itself");
+  painter.drawText(0, 0, width - kGap, header_height(), Qt::AlignRight | Qt::AlignVCenter, "with callees");
+  painter.drawText(width, 0, width - kGap, header_height(), Qt::AlignRight | Qt::AlignVCenter, "self");
   painter.drawText(2 * width, 0, margin_width() - 2 * width - kGap, header_height(),
                    Qt::AlignRight | Qt::AlignVCenter, "line");
 }

@@ -10,9 +10,9 @@ TextSearch::TextSearch(QWidget* parent)
       case_(new QCheckBox("&Case")),
       is_expression_(new QCheckBox("Re&gular expression")),
       found_(new QLabel) {
-  text_->setToolTip("Enter: the next one, Shift+Enter: the one before");
+  text_->setToolTip("Enter: next match, Shift+Enter: previous match");
   case_->setObjectName("case");
-  case_->setToolTip("Capitals and small letters are different ones");
+  case_->setToolTip("Match case");
   is_expression_->setObjectName("expression");
   found_->setObjectName("found");
   auto* const line = new QHBoxLayout(this);

@@ -51,7 +51,7 @@ QString ChangeCell::missing() const {
   const bool was_measured =
       is_before ? compared.was_measured_before(column_.metric) : compared.was_measured_after(column_.metric);
   if (!was_measured) return "not measured";
-  return presence_ == (is_before ? Presence::OnlyAfter : Presence::OnlyBefore) ? "not there" : QString();
+  return presence_ == (is_before ? Presence::OnlyAfter : Presence::OnlyBefore) ? "not present" : QString();
 }
 
 bool ChangeCell::is_there() const {
@@ -99,12 +99,12 @@ QString ChangeCell::tip() const {
                                         : compared.was_measured_after(column_.metric);
     const QString name = is_before ? "before: " : "after: ";
     if (!was_measured) return name + "not measured";
-    if (presence_ == (is_before ? Presence::OnlyAfter : Presence::OnlyBefore)) return name + "not there";
+    if (presence_ == (is_before ? Presence::OnlyAfter : Presence::OnlyBefore)) return name + "not present";
     return name + exact_quantity(metric, value);
   };
   QString words = QString::fromStdString(metric.name) +
-                  (column_.is_inclusive ? ", with all that is called\n" : ", of the function itself\n") +
-                  side(true, change_.before) + "\n" + side(false, change_.after) +
+                  (column_.is_inclusive ? ", with callees\n" : ", self\n") + side(true, change_.before) +
+                  "\n" + side(false, change_.after) +
                   "\ndifference: " + exact_quantity(metric, change_.is_same() ? 0 : change_.difference());
   if (change_.before > 0 && change_.after > 0)
     words += "\nratio: " + QString::number(change_.after / change_.before, 'g', 6);

@@ -11,10 +11,10 @@ struct Part {
   SpreadPart part;
   const char *key, *meaning;
 };
-constexpr std::array kParts = {Part{SpreadPart::Minimum, "min", "the least of any thread that was there"},
-                               Part{SpreadPart::Mean, "mean", "the mean over the threads that were there"},
-                               Part{SpreadPart::Maximum, "max", "the most of any thread"},
-                               Part{SpreadPart::Deviation, "stddev", "the standard deviation over threads"}};
+constexpr std::array kParts = {Part{SpreadPart::Minimum, "min", "minimum over the threads with a value"},
+                               Part{SpreadPart::Mean, "mean", "mean over the threads with a value"},
+                               Part{SpreadPart::Maximum, "max", "maximum over threads"},
+                               Part{SpreadPart::Deviation, "stddev", "standard deviation over threads"}};
 
 struct Compare {
   ChangePart part;
@@ -23,8 +23,8 @@ struct Compare {
 constexpr std::array kCompares = {
     Compare{ChangePart::Before, "before", "in the run before"},
     Compare{ChangePart::After, "after", "in the run after"},
-    Compare{ChangePart::Difference, "difference", "after less before; the share is of all before"},
-    Compare{ChangePart::Ratio, "ratio", "after by before"}};
+    Compare{ChangePart::Difference, "difference", "after minus before; the share is of the total before"},
+    Compare{ChangePart::Ratio, "ratio", "after divided by before"}};
 
 QString name_of(const CallTree& tree, size_t metric) {
   return QString::fromStdString(tree.metric(metric).name);
@@ -37,7 +37,7 @@ QString scope_of(bool is_inclusive) {
 void add_changes(const CallTree& tree, size_t metric, std::vector<Column>& columns) {
   const QString name = name_of(tree, metric);
   for (const bool is_inclusive : {true, false}) {
-    const QString what = name + (is_inclusive ? ", with all that is called: " : ", of the function itself: ");
+    const QString what = name + (is_inclusive ? ", with callees: " : ", self: ");
     for (const Compare& compare : kCompares)
       columns.push_back({ColumnKind::Change, change_key(tree, metric, is_inclusive, compare.part),
                          name + " " + scope_of(is_inclusive) + " " + compare.key, what + compare.meaning,
@@ -50,7 +50,7 @@ void add_metric(const CallTree& tree, size_t metric, std::vector<Column>& column
   const QString description = QString::fromStdString(tree.metric(metric).description);
   for (const bool is_inclusive : {true, false}) {
     const QString scope = scope_of(is_inclusive);
-    const QString what = name + (is_inclusive ? ", with all that is called" : ", of the function itself");
+    const QString what = name + (is_inclusive ? ", with callees" : ", self");
     columns.push_back({ColumnKind::Cost, name + "." + scope, name + " " + scope,
                        description.isEmpty() ? what : what + "\n" + description, metric, is_inclusive});
   }
@@ -86,9 +86,9 @@ QString heaviest_key(const CallTree& tree, size_t metric, bool is_inclusive) {
 
 std::vector<Column> known_columns(const CallTree& tree) {
   std::vector<Column> columns = {
-      {ColumnKind::Function, "function", "Function", "The function, by its name in the source"},
-      {ColumnKind::Place, "place", "Place", "The line that costs most"},
-      {ColumnKind::Module, "module", "Module", "The program or library that it is in"}};
+      {ColumnKind::Function, "function", "Function", "Function name, as in the source"},
+      {ColumnKind::Place, "place", "Place", "The most expensive line"},
+      {ColumnKind::Module, "module", "Module", "The program or library that contains it"}};
   for (size_t m = 0; m < tree.distinct_metrics(); ++m)
     tree.compared ? add_changes(tree, m, columns) : add_metric(tree, m, columns);
   return columns;

@@ -414,7 +414,7 @@ QString CostModel::tip(uint32_t row, const Column& column) const {
       return text(row, column);
     case ColumnKind::Place: {
       const Place place = rows_->place(row, placed_by(*tree_, *rows_, row, metric_));
-      if (!place.known()) return "no line is known";
+      if (!place.known()) return "no source line is known";
       return QString::fromStdString(database.files[place.file].path) + ":" + QString::number(place.line);
     }
     case ColumnKind::Module: {

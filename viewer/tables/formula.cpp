@@ -122,7 +122,7 @@ class FormulaParser {
     });
     if (known == metrics_.end()) {
       at_ = begin;
-      fail(fmt::format("a metric; {} is none of {}{}", name, fmt::join(metrics_, ", "),
+      fail(fmt::format("a metric; {} is not one of {}{}", name, fmt::join(metrics_, ", "),
                        did_you_mean(name, metrics_)));
     }
     require('.');

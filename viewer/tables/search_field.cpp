@@ -7,7 +7,7 @@ namespace prof::viewer {
 
 SearchField::SearchField(QWidget* parent)
     : QWidget(parent), expression_(new SearchLine("Search functions (Ctrl+F)")), found_(new QLabel) {
-  expression_->setToolTip("A regular expression; Enter: the next one, Shift+Enter: the one before");
+  expression_->setToolTip("Regular expression; Enter: next match, Shift+Enter: previous match");
   found_->setObjectName("found");
   found_->setMinimumWidth(fontMetrics().averageCharWidth() * 14);
   auto* const line = new QHBoxLayout(this);

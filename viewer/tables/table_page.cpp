@@ -86,8 +86,8 @@ QString TablePage::why_empty() const {
   const bool is_measured =
       std::any_of(tree.totals.begin(), tree.totals.end(), [](double total) { return total > 0; });
   if (is_measured) return {};
-  return document().chosen_time() ? "the chosen threads did nothing in the chosen time"
-                                  : "nothing was measured of the threads that are chosen";
+  return document().chosen_time() ? "the selected threads have no samples in the selected time"
+                                  : "nothing was measured for the selected threads";
 }
 
 QWidget* TablePage::make_bar() {
@@ -98,7 +98,7 @@ QWidget* TablePage::make_bar() {
   zoom_label_->setObjectName("zoom");
   zoom_label_->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   line->addWidget(zoom_label_, 1);
-  merges_->setToolTip("Calls of a function that is already on the path go on at its outermost frame");
+  merges_->setToolTip("Fold recursive calls into their outermost frame");
   merges_->setChecked(document().is_recursion_merged());
   line->addWidget(merges_);
   auto* const label = new QLabel("Hide bel&ow");
@@ -108,7 +108,7 @@ QWidget* TablePage::make_bar() {
   threshold_->setRange(0, 100);
   threshold_->setSingleStep(0.1);
   threshold_->setKeyboardTracking(false);
-  threshold_->setToolTip("Rows below this share of every metric are left out");
+  threshold_->setToolTip("Hide rows below this share of every metric");
   line->addWidget(label);
   line->addWidget(threshold_);
   connect(search_, &SearchField::changed, this, &TablePage::search);
@@ -131,8 +131,8 @@ void TablePage::make_keys() {
     addAction(action);
   };
   add("Search", {QKeySequence::Find}, [this] { search_->start(); });
-  add("Next that was found", {QKeySequence::FindNext}, [this] { go_to_found(true); });
-  add("Previous that was found", {QKeySequence::FindPrevious}, [this] { go_to_found(false); });
+  add("Next match", {QKeySequence::FindNext}, [this] { go_to_found(true); });
+  add("Previous match", {QKeySequence::FindPrevious}, [this] { go_to_found(false); });
 }
 
 // Letters are shortcuts in the table only; elsewhere they are typed. A page gets its width after it is
@@ -333,12 +333,12 @@ void TablePage::show_menu(const QPoint& at) {
 }
 
 std::vector<PageKey> TablePage::keys() const {
-  return {{"H", "open and select the hot path from the row on"},
-          {"I", "the instructions of the function, beside its source"},
-          {"C", "choose columns, and derived metrics"},
-          {"*", "open all below the row, up to 2,000 rows"},
-          {"Z, Backspace", "show the row and what is below it alone; what was shown before"},
-          {"Ctrl+F, F3, Shift+F3", "search; the next and the previous that was found"}};
+  return {{"H", "open and select the hot path from this row"},
+          {"I", "instructions of the function, next to its source"},
+          {"C", "select columns and derived metrics"},
+          {"*", "open everything below the row, up to 2,000 rows"},
+          {"Z, Backspace", "show only the row and what is below it; back to the previous view"},
+          {"Ctrl+F, F3, Shift+F3", "search; next and previous match"}};
 }
 
 }  // namespace prof::viewer

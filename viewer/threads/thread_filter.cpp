@@ -24,10 +24,10 @@ ThreadFilter::ThreadFilter(QWidget* parent) : QWidget(parent), text_(new QLineEd
   list_->setUniformItemSizes(true);
   auto* const listed = new QPushButton("&Listed ones");
   listed->setObjectName("listed");
-  listed->setToolTip("Choose the threads that the text leaves in the list, and no others (Enter)");
+  listed->setToolTip("Select only the threads in the filtered list (Enter)");
   auto* const all = new QPushButton("&All");
   all->setObjectName("all");
-  all->setToolTip("Choose all threads");
+  all->setToolTip("Select all threads");
   auto* const buttons = new QHBoxLayout;
   buttons->addWidget(listed);
   buttons->addWidget(all);

@@ -104,8 +104,8 @@ double ThreadPlot::highest() const {
 }
 
 QString ThreadPlot::title() const {
-  if (order_ == Order::Histogram) return "how many threads have how much";
-  return order_ == Order::Sorted ? "threads by falling value" : "threads";
+  if (order_ == Order::Histogram) return "number of threads by value";
+  return order_ == Order::Sorted ? "threads by descending value" : "threads";
 }
 
 void ThreadPlot::paintEvent(QPaintEvent*) {
@@ -190,7 +190,7 @@ QString ThreadPlot::words_at(const QPoint& point) const {
   if (order_ != Order::Histogram) {
     const double value = values_[bar.threads[0]];
     return "thread " + name_(bar.threads[0]) + ": " + exact_(value) +
-           (distribution_.is_outlier(value) ? ", out of line" : "");
+           (distribution_.is_outlier(value) ? ", outlier" : "");
   }
   QStringList names;
   constexpr size_t kNamed = 8;

@@ -78,7 +78,7 @@ QVariant ThreadTable::headerData(int section, Qt::Orientation orientation, int r
     return QVariant::fromValue(section == Value || section == OfMean ? Qt::AlignRight | Qt::AlignVCenter
                                                                      : Qt::AlignLeft | Qt::AlignVCenter);
   if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-  constexpr const char* kNames[] = {"thread", "value", "of mean", "out of line"};
+  constexpr const char* kNames[] = {"thread", "value", "of mean", "outlier"};
   return section >= 0 && section < kColumns ? QVariant(kNames[section]) : QVariant();
 }
 

@@ -38,10 +38,10 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
   histogram_->setObjectName("histogram");
   sentence_->setWordWrap(true);
   sentence_->setTextInteractionFlags(Qt::TextBrowserInteraction);
-  kind_->addItems({"with what it calls", "itself"});
-  kind_->setToolTip("Which cost of the function");
+  kind_->addItems({"with callees", "itself"});
+  kind_->setToolTip("Cost of the function to show");
   whole_program_->setToolTip("Show the whole program instead of one function");
-  all_threads_->setToolTip("Choose all threads again, for all pages");
+  all_threads_->setToolTip("Select all threads again, for all pages");
   auto* const tools = new QHBoxLayout;
   tools->setContentsMargins(fontMetrics().averageCharWidth(), 0, fontMetrics().averageCharWidth(), 0);
   tools->addWidget(sentence_, 1);
@@ -100,8 +100,8 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
 
 std::vector<PageKey> ThreadsPage::keys() const {
   return {{"Left, Right, Home, End", "in a plot: another bar"},
-          {"Enter, Space", "choose the threads of the bar or row, for all pages"},
-          {"Ctrl+Enter", "beside those that are chosen"}};
+          {"Enter, Space", "select the threads of the bar or row, for all pages"},
+          {"Ctrl+Enter", "add them to the selected threads"}};
 }
 
 void ThreadsPage::showEvent(QShowEvent* event) {
@@ -167,8 +167,8 @@ void ThreadsPage::fill() {
   shown_ = comparable(database, values);
   const size_t left = values.size() - shown_.size();
   const bool are_queues = left > 0 && database.profiles[shown_[0]].id.device < 0;
-  const QString what = are_queues ? (left == 1 ? "queue of a device" : "queues of devices")
-                                  : (left == 1 ? "thread" : "threads");
+  const QString what =
+      are_queues ? (left == 1 ? "device queue" : "device queues") : (left == 1 ? "thread" : "threads");
   std::vector<double> compared;
   std::vector<bool> is_chosen;
   for (const uint32_t profile : shown_) {
@@ -177,7 +177,7 @@ void ThreadsPage::fill() {
   }
   values = std::move(compared);
   sentence_->setText(in_words(metric, values) +
-                     (left > 0 ? QString(" Left out: %1 %2 without any of it.").arg(left).arg(what) : ""));
+                     (left > 0 ? QString(" Not shown: %1 %2 without a value.").arg(left).arg(what) : ""));
 
   const auto words = [metric](double value) { return quantity(metric, value); };
   const auto exact = [metric](double value) { return exact_quantity(metric, value); };
@@ -200,7 +200,7 @@ QString ThreadsPage::in_words(const Metric& metric, const std::vector<double>& v
   std::vector<uint32_t> outliers;
   for (uint32_t thread = 0; thread < values.size(); ++thread)
     if (spread.is_outlier(values[thread])) outliers.push_back(thread);
-  if (outliers.empty()) return text + " No thread is out of line.";
+  if (outliers.empty()) return text + " No outliers.";
   std::ranges::stable_sort(outliers, std::greater(),
                            [&](uint32_t thread) { return std::abs(values[thread] - spread.median); });
   QStringList names;
@@ -209,7 +209,7 @@ QString ThreadsPage::in_words(const Metric& metric, const std::vector<double>& v
                  .arg(shown_[outliers[i]])
                  .arg(label_of(*document().tree().database, shown_[outliers[i]]).toHtmlEscaped());
   if (outliers.size() > kNamedOutliers) names << "...";
-  return text + " Out of line: " + names.join(", ") + ".";
+  return text + " Outliers: " + names.join(", ") + ".";
 }
 
 }  // namespace prof::viewer

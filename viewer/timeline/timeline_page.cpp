@@ -45,11 +45,11 @@ TimelinePage::TimelinePage(Document& document, QWidget* parent)
   connect(view_, &TimelineView::range_changed, this, &TimelinePage::offer_choice);
   connect(view_, &TimelineView::selection_changed, this, &TimelinePage::offer_choice);
   connect(&document, &Document::chosen_time_changed, this, &TimelinePage::offer_choice);
-  auto* const choose = new QAction("Choose this time for all pages", view_);
+  auto* const choose = new QAction("Select this time for all pages", view_);
   choose->setShortcut(Qt::Key_T);
   choose->setShortcutContext(Qt::WidgetShortcut);
   connect(choose, &QAction::triggered, this, &TimelinePage::choose_time);
-  auto* const all = new QAction("All the time for all pages", view_);
+  auto* const all = new QAction("Show the whole run on all pages", view_);
   all->setShortcut(QKeySequence("Shift+T"));
   all->setShortcutContext(Qt::WidgetShortcut);
   connect(all, &QAction::triggered, this, [this] { this->document().choose_time({}); });
@@ -110,14 +110,14 @@ QWidget* TimelinePage::make_controls() {
   depth_->setPageStep(1);
   depth_->setMinimumWidth(90);
   depth_->setMaximumWidth(180);
-  depth_->setToolTip("The depth of the call path whose function gives the colour");
+  depth_->setToolTip("Depth of the call path that colours the rows");
   depth_text_ = new QLabel;
   depth_text_->setMinimumWidth(fontMetrics().horizontalAdvance("00 (innermost)  "));
   connect(depth_, &QSlider::valueChanged, this, &TimelinePage::depth_moved);
   filter_ = new QLineEdit;
   filter_->setObjectName("filter");
   filter_->setPlaceholderText("label, or 0.*");
-  filter_->setToolTip("Parts of labels, or patterns as 0.*, parted by commas");
+  filter_->setToolTip("Parts of labels, or patterns such as 0.*, comma-separated");
   filter_->setClearButtonEnabled(true);
   filter_->setMinimumWidth(100);
   filter_->setMaximumWidth(320);
@@ -128,14 +128,14 @@ QWidget* TimelinePage::make_controls() {
   order_->setObjectName("order");
   order_->addItems({"by process", "by node", "by kind", "by thread", "by name"});  // in the order of RowOrder
   order_->setCurrentIndex(std::clamp(QSettings().value(kOrderSetting).toInt(), 0, order_->count() - 1));
-  order_->setToolTip("How rows are grouped; a click on a group's label opens and closes it");
+  order_->setToolTip("Grouping of rows; click on a group's label to open or close it");
   connect(order_, &QComboBox::currentIndexChanged, this, [this](int order) {
     QSettings().setValue(kOrderSetting, order);
     if (is_open_) show_rows();
   });
   shows_launches_ = new QCheckBox("&Launches");
   shows_launches_->setObjectName("launches");
-  shows_launches_->setToolTip("Arrows from where a thread submitted a task to where the device began it");
+  shows_launches_->setToolTip("Arrows from the submission of a task to its start on the device");
   shows_launches_->setChecked(true);
   shows_launches_->hide();
   connect(shows_launches_, &QCheckBox::toggled, this, &TimelinePage::show_launches);
@@ -157,10 +157,10 @@ QWidget* TimelinePage::make_controls() {
   });
   choose_ = new QToolButton;
   choose_->setObjectName("choose");
-  choose_->setText("Choose for all pages");
+  choose_->setText("Select for all pages");
   choose_->setToolTip(
-      "All pages show the time that is selected here (drag with Shift), or else what is shown (T); back to "
-      "all of it by Shift+T");
+      "Show on all pages the time selected here (drag with Shift), otherwise the visible time (T); Shift+T "
+      "shows the whole run");
   connect(choose_, &QToolButton::clicked, this, &TimelinePage::choose_time);
   note_ = new QLabel;
   note_->setObjectName("note");
@@ -180,7 +180,7 @@ QWidget* TimelinePage::make_controls() {
 QString TimelinePage::why_empty() const {
   for (const TraceSource& trace : document().database().traces)
     if (trace) return {};
-  return "This run has no traces: measure it with `prof run --trace`.";
+  return "This run has no traces; measure it with `prof run --trace`.";
 }
 
 bool TimelinePage::is_complete() const {
@@ -235,7 +235,7 @@ void TimelinePage::open_traces() {
       failure_ = why;
       end_of_build(why.isEmpty() ? "not indexed: cancelled" : why);
       cancel_->setText("Index");
-      cancel_->setToolTip("Reads the traces again, for exact pixels and times by function");
+      cancel_->setToolTip("Read the traces again, for exact pixels and times by function");
       cancel_->show();
     });
     connect(&traces, &Traces::progressed, this, [this](double share) {
@@ -264,7 +264,7 @@ void TimelinePage::go_to(const Moment& moment) {
   const bool is_chosen = std::ranges::binary_search(chosen, moment.profile);
   tell(is_chosen ? QString()
                  : QString::fromStdString(thread_label(document().database(), moment.profile)) +
-                       " is not among the chosen threads: Ctrl+Shift+T chooses all");
+                       " is not among the selected threads; Ctrl+Shift+T selects all");
   if (is_chosen && !view_->row_of(moment.profile)) filter_->clear();
   const auto row = [&]() -> const TimelineRow* {
     const std::optional<size_t> at = view_->row_of(moment.profile);
@@ -284,7 +284,8 @@ void TimelinePage::go_to(const Moment& moment) {
 
 void TimelinePage::offer_to_cancel() {
   cancel_->setText("Cancel");
-  cancel_->setToolTip("Pixels then show samples of the trace, and there are no times by function");
+  cancel_->setToolTip(
+      "Stop indexing: pixels show samples of the trace, and times by function are not available");
   cancel_->show();
 }
 
@@ -340,17 +341,17 @@ void TimelinePage::follow_time() {
 
 std::vector<PageKey> TimelinePage::keys() const {
   return {{"+, -", "zoom"},
-          {"Left, Right", "move; with Shift by all that is shown"},
-          {"Home, Backspace", "all of the run; undo of the last zoom, move or height of rows"},
-          {"Up, Down", "another row"},
-          {"Ctrl+Left, Ctrl+Right", "the cursor to another time; with Shift the time on the way is selected"},
-          {", .", "the cursor to where something else begins to run in its row"},
-          {"Ctrl++, Ctrl+-", "higher rows, lower ones"},
-          {"Space", "opens and closes the row's group"},
-          {"G", "from a task to where it was submitted, and back"},
-          {"Page Up, Page Down", "other rows"},
-          {"T, Shift+T", "all pages show the selected time, or what is shown; all of the run again"},
-          {"Enter, Escape", "go to the selected time; forget it"}};
+          {"Left, Right", "move; with Shift by a whole screen"},
+          {"Home, Backspace", "whole run; undo the last zoom, move or row height"},
+          {"Up, Down", "previous or next row"},
+          {"Ctrl+Left, Ctrl+Right", "move the cursor in time; with Shift, select the time on the way"},
+          {", .", "move the cursor to the next change in its row"},
+          {"Ctrl++, Ctrl+-", "taller or lower rows"},
+          {"Space", "open or close the row's group"},
+          {"G", "from a task to its submission, and back"},
+          {"Page Up, Page Down", "scroll rows"},
+          {"T, Shift+T", "all pages show the selected or visible time; the whole run again"},
+          {"Enter, Escape", "zoom to the selected time; clear the selection"}};
 }
 
 }  // namespace prof::viewer

@@ -20,7 +20,7 @@ QString running_at(const MappedTraces& traces, const TimelineRow& group, uint64_
     const auto found = instant_at(traces, row, time_ns);
     running += found && found->context != kNone;
   }
-  return QString("something ran in %1 of %2 rows").arg(running).arg(group.rows.size());
+  return QString("%1 of %2 rows were active").arg(running).arg(group.rows.size());
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void TimelinePage::show_stack() {
   const auto cursor = view_->cursor();
   make_room_for_stack(cursor.has_value());
   if (!cursor) {
-    stack_title_->setText("Click into the timeline for the call stack of that instant");
+    stack_title_->setText("Click in the timeline to see the call stack at that time");
     return;
   }
   const TimelineRow& row = view_->rows()[cursor->row];
@@ -47,7 +47,7 @@ void TimelinePage::show_stack() {
     add_to_stack(found->context);
   else
     stack_model_.appendRow(
-        new QStandardItem(found ? words_for_no_context(document().traces().mapped()) : "(not followed)"));
+        new QStandardItem(found ? words_for_no_context(document().traces().mapped()) : "(not recorded)"));
 }
 
 // Adds the frames from the entry point on. A frame's line is the one that runs, or calls the next frame.
@@ -85,7 +85,7 @@ QString TimelinePage::describe(const TimelineView::Cursor& cursor) const {
   QString text = "<b>" + row.label.toHtmlEscaped() + "</b><br>";
   if (row.is_group()) return text + running_at(document().traces().mapped(), row, cursor.time_ns);
   const auto found = instant_at(document().traces().mapped(), row.rows.front(), cursor.time_ns);
-  if (!found) return text + "not followed at this time";
+  if (!found) return text + "not recorded at this time";
   const uint64_t origin = view_->whole().begin_ns;
   const auto exact = [&](uint64_t time) {
     return QString::number(static_cast<double>(time - origin) / 1e9, 'f', 9) + " s";
@@ -113,7 +113,7 @@ QString TimelinePage::describe_task(const TimelineView::Cursor& cursor) const {
   const QString who = task.thread == kNone ? "a thread that was not measured"
                                            : QString::fromStdString(thread_label(database, task.thread));
   return "<br>" + QString::fromStdString(database.task_names[task.task]).toHtmlEscaped() + ", submitted by " +
-         who.toHtmlEscaped() + " " + duration(task.start_ns - task.submit_ns) + " before it began";
+         who.toHtmlEscaped() + " " + duration(task.start_ns - task.submit_ns) + " before it started";
 }
 
 }  // namespace prof::viewer

@@ -210,10 +210,11 @@ class RowBuilder {
   }
 
   [[noreturn]] void corrupt() const {
-    throw DatabaseError(DatabaseError::Kind::Corrupt,
-                        fmt::format("{}: damaged: a trace runs backwards in time; copy it again or analyze "
-                                    "the measurements again",
-                                    traces_.file().string()));
+    throw DatabaseError(
+        DatabaseError::Kind::Corrupt,
+        fmt::format(
+            "{}: damaged: a trace runs backwards in time; copy it again or analyze the measurements again",
+            traces_.file().string()));
   }
 
   const MappedTraces& traces_;
@@ -288,7 +289,7 @@ std::unique_ptr<const TraceIndex> build_index(std::shared_ptr<const MappedTraces
     return build_in(memory, traces, jobs, progress);
   } catch (const NoSpace&) {
     throw DatabaseError(DatabaseError::Kind::Unwritable,
-                        "no room for the index of the timeline, neither on disk nor in memory; free some");
+                        "no space for the timeline index, neither on disk nor in memory; free disk space");
   }
 }
 

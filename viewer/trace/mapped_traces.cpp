@@ -37,8 +37,9 @@ MappedTraces::MappedTraces(const Database& database)
     if (extent->end > mapping_.size())
       throw DatabaseError(
           DatabaseError::Kind::Unreadable,
-          fmt::format("{}: cannot be mapped, or became shorter; copy it again or analyze again",
-                      path_.string()));
+          fmt::format(
+              "{}: cannot be mapped, or was truncated; copy it again or analyze the measurements again",
+              path_.string()));
     for (const uint64_t number : {uint64_t{profile}, extent->begin, extent->end}) fingerprint.add(number);
     const uint64_t records = (extent->end - extent->begin) / format::kTraceElementBytes;
     rows_.push_back({profile, mapping_.data() + extent->begin, records > 0 ? records - 1 : 0, 0, 0,

@@ -18,12 +18,12 @@ TimeRange range_of(Document& document, const std::string& text) {
   const Seconds time = *time_of(text);
   const MappedTraces& traces = document.traces().mapped();
   if (traces.all_segments() == 0)
-    throw std::runtime_error("--time needs traces: measure the program with `prof run --trace`");
+    throw std::runtime_error("--time needs traces; measure the program with `prof run --trace`");
   constexpr double kNsPerSecond = 1e9;
   const auto ns = [](double seconds) { return static_cast<uint64_t>(std::llround(seconds * kNsPerSecond)); };
   if (traces.begin_ns() + ns(time.begin) >= traces.end_ns())
     throw std::runtime_error(fmt::format(
-        "--time {}: the run has traces of {} only", text,
+        "--time {}: the traces cover only {}", text,
         words_for_duration(static_cast<double>(traces.end_ns() - traces.begin_ns()) / kNsPerSecond)));
   return {traces.begin_ns() + ns(time.begin), std::min(traces.begin_ns() + ns(time.end), traces.end_ns())};
 }
@@ -36,7 +36,7 @@ void choose_metric(Document& document, const std::string& name) {
   const auto at = std::find(shown.begin(), shown.end(), metric);
   if (at != shown.end()) return document.choose_metric(static_cast<size_t>(at - shown.begin()));
   throw SelectionError(SelectionFailure::UnknownMetric,
-                       name + " is zero everywhere: there is nothing to show of it");
+                       name + " is zero everywhere, so it cannot be shown; select another metric");
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void choose_function(Document& document, const ViewOptions& options) {
   };
   if (std::ranges::none_of(tree.frames, is_named))
     throw std::runtime_error("--function " + options.function +
-                             ": no such function in the run; `prof report --view=flat` has their names");
+                             ": no such function in the run; `prof report --view=flat` lists the names");
   document.ask_for_function(options.function);
 }
 

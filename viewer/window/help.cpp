@@ -42,10 +42,10 @@ Help::Help(const QMenuBar& menus, const std::vector<const Page*>& pages, QWidget
   QString text;
   for (const QAction* const menu : menus.actions())
     if (menu->menu()) text += section(QString(menu->text()).remove('&'), rows_of(*menu->menu()));
-  text += section("Everywhere", row("Tab, Shift+Tab", "to the next part of the page, and back") +
-                                    row("Alt and a letter", "the menu with that letter underlined"));
-  text += section("Tables", row("Arrows", "another row; open and close rows") +
-                                row("Enter", "the row's line of source") + row("Ctrl+A", "choose all rows"));
+  text += section("Everywhere", row("Tab, Shift+Tab", "next part of the page; with Shift, previous part") +
+                                    row("Alt and a letter", "open the menu with that letter underlined"));
+  text += section("Tables", row("Arrows", "move between rows; open and close rows") +
+                                row("Enter", "the row's source line") + row("Ctrl+A", "select all rows"));
   for (const Page* const page : pages) {
     QString rows;
     for (const PageKey& key : page->keys()) rows += row(key.keys, key.what);

@@ -110,8 +110,8 @@ void MainWindow::make_menus() {
   view->addAction("&All threads", QKeySequence("Ctrl+Shift+T"), this, [this] {
     if (document_) document_->choose_all_threads();
   });
-  view->addAction("T&ime in front", QKeySequence("Ctrl+I"), this, &MainWindow::choose_time_in_front);
-  view->addAction("All the ti&me", QKeySequence("Ctrl+Shift+I"), this, [this] {
+  view->addAction("Selected t&ime", QKeySequence("Ctrl+I"), this, &MainWindow::choose_time_in_front);
+  view->addAction("Whole ti&me", QKeySequence("Ctrl+Shift+I"), this, [this] {
     if (document_) document_->choose_time({});
   });
   QMenu* const help = menuBar()->addMenu("&Help");

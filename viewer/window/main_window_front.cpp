@@ -91,7 +91,7 @@ void MainWindow::choose_sorting() {
     return offer_sorting(*tree, *tree->header());
   if (auto* const table = qobject_cast<QTableView*>(view); table && table->isSortingEnabled())
     return offer_sorting(*table, *table->horizontalHeader());
-  if (page) tell("What is in front on the page " + page->title() + " has an order of its own.");
+  if (page) tell("The table on the page " + page->title() + " cannot be sorted.");
 }
 
 void MainWindow::export_table() {
@@ -115,7 +115,7 @@ void MainWindow::export_picture() {
   const QString name = ask_for_file(this, "Export picture", page->id() + ".png", "Pictures (*.png *.svg)");
   if (name.isEmpty()) return;
   if (!name.endsWith(".png") && !name.endsWith(".svg"))
-    return fail(name.toStdString(), "pictures end in .png or .svg");
+    return fail(name.toStdString(), "expected a file name that ends in .png or .svg");
   try {
     check_output(*document_, name.toStdString());
     write_picture(*document_, *page, name.toStdString());

@@ -47,7 +47,7 @@ void Analysis::start(const fs::path& directory) {
   const QString database = QString::fromStdString((directory / "database").string());
   const fs::path command = prof_command();
   if (command.empty()) {
-    emit finished(database, "prof is not beside prof-viewer; build or install prof as a whole");
+    emit finished(database, "prof is missing from the folder of prof-viewer; build or install all of prof");
     return;
   }
   process_.setProcessChannelMode(QProcess::MergedChannels);

@@ -122,11 +122,11 @@ void check_output(const Document& document, const fs::path& file) {
     const fs::path database = fs::weakly_canonical(directory, error);
     if (is_below(asked, database))
       throw std::runtime_error(
-          fmt::format("{} is a file of the database that is shown; write to another one", file.string()));
+          fmt::format("{} is a file of the open database; choose another file", file.string()));
     if (database.filename() == "database" && asked.parent_path() == database.parent_path() &&
         std::ranges::find(kMeasured, asked.extension()) != std::end(kMeasured))
       throw std::runtime_error(
-          fmt::format("{} is a measurement of the run that is shown; write to another file", file.string()));
+          fmt::format("{} is a measurement of the open run; choose another file", file.string()));
   };
   refuse_files_of(document.directory());
   if (document.other_run()) refuse_files_of(document.other_run()->directory);
@@ -135,8 +135,8 @@ void check_output(const Document& document, const fs::path& file) {
 int write_files(const ViewOptions& options) {
   use_theme(theme_of(options.theme));
   if (options.database.empty())
-    throw std::runtime_error(options.table.empty() ? "--screenshot needs a DATABASE to show"
-                                                   : "--table needs a DATABASE to show");
+    throw std::runtime_error(options.table.empty() ? "--screenshot needs a DATABASE"
+                                                   : "--table needs a DATABASE");
   Document document(options.database);
   QString why_not;
   QObject::connect(&document, &Document::time_not_chosen, &document,
@@ -154,7 +154,7 @@ int write_files(const ViewOptions& options) {
   page->show();
   if (!options.screenshot.empty() && page->size() != QSize(size.width, height)) {
     const QSize least = page->size().expandedTo({size.width, height});
-    throw std::runtime_error(fmt::format("the page {} does not fit into {}x{}; ask for --size {}x{}",
+    throw std::runtime_error(fmt::format("the page {} does not fit into {}x{}; use --size {}x{}",
                                          page->id().toStdString(), size.width, size.height, least.width(),
                                          least.height() + size.height - height));
   }

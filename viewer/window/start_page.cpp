@@ -17,7 +17,7 @@ StartPage::StartPage(QWidget* parent)
   opening_->setObjectName("opening");
   opening_->setAlignment(Qt::AlignCenter);
   opening_->hide();
-  auto* const hint = new QLabel("or drop one here. `prof run ./app` makes them.");
+  auto* const hint = new QLabel("or drop one here. `prof run ./app` creates one.");
   hint->setAlignment(Qt::AlignCenter);
 
   auto* const column = new QVBoxLayout(this);

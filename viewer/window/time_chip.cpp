@@ -11,7 +11,7 @@ TimeChip::TimeChip(QWidget* parent) : QWidget(parent), text_(new QLabel) {
   auto* const all = new QToolButton;
   all->setObjectName("all_time");
   all->setText("All");
-  all->setToolTip("All pages show all of the run again (Ctrl+Shift+I)");
+  all->setToolTip("Show the whole run on all pages (Ctrl+Shift+I)");
   auto* const line = new QHBoxLayout(this);
   line->setContentsMargins(2 * fontMetrics().averageCharWidth(), 0, 0, 0);
   line->addWidget(text_);
@@ -36,10 +36,9 @@ void TimeChip::tell() {
   setEnabled(is_chosen);
   text_->setText(is_chosen ? document_->chosen_time_in_words() +
                                  (document_->is_time_awaited() ? ", once the traces are indexed" : "")
-                           : QString("All the time"));
-  text_->setToolTip(is_chosen
-                        ? "The time that all pages show, as far as traces tell; it was chosen in the timeline"
-                        : "A part of it is chosen in the timeline (Ctrl+I)");
+                           : QString("Whole run"));
+  text_->setToolTip(is_chosen ? "The time that all pages show, from traces; selected in the timeline"
+                              : "Select a part in the timeline (Ctrl+I)");
 }
 
 }  // namespace prof::viewer

@@ -88,15 +88,15 @@ TEST_CASE("flat tables have both runs, their difference and ratio, the largest d
 TEST_CASE("what one run does not have is said") {
   ShownTable shown(Reading::Flat);
   shown.compare();
-  CHECK(shown.text("new_name", "CPUTIME.excl.before") == "not there");
+  CHECK(shown.text("new_name", "CPUTIME.excl.before") == "not present");
   CHECK(shown.text("new_name", "CPUTIME.excl.ratio") == "new");
-  CHECK(shown.text("old_name", "CPUTIME.excl.after") == "not there");
+  CHECK(shown.text("old_name", "CPUTIME.excl.after") == "not present");
   CHECK(shown.text("old_name", "CPUTIME.excl.ratio") == "gone");
   CHECK(!shown.cell("new_name", "CPUTIME.excl.before", kExactRole).isValid());
   CHECK(shown.cell("new_name", "CPUTIME.excl.difference", kExactRole).toDouble() == 5.5);
   CHECK(shown.cell("new_name", "CPUTIME.excl.difference", Qt::ToolTipRole)
             .toString()
-            .contains("before: not there"));
+            .contains("before: not present"));
 }
 
 TEST_CASE("a metric of one run only is not measured in the other") {
@@ -280,8 +280,7 @@ TEST_CASE("what chance makes comes last, and the larger part of the change first
   const QString text = page.text();
   CAPTURE(text.toStdString());
   const qsizetype less = text.indexOf("Functions that take less"),
-                  more = text.indexOf("Functions that take more"),
-                  chance = text.indexOf("Within what chance makes");
+                  more = text.indexOf("Functions that take more"), chance = text.indexOf("Within noise");
   CHECK((0 < less && less < more && more < chance));
   CHECK((less < text.indexOf("work (") && text.indexOf("work (") < more));
   CHECK((more < text.indexOf("leaf (") && text.indexOf("leaf (") < chance));

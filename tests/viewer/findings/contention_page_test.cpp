@@ -74,5 +74,5 @@ TEST_CASE("a run in which nothing was found says so") {
   set_run_text(database, R"({"run": {"command": "./count"}, "contention": []})");
   Shown shown(database, "contention");
   CHECK(shown.page().why_empty().isEmpty());
-  CHECK(shown.part<QLabel>("sentences").text().contains("no data was found that threads contend for"));
+  CHECK(shown.part<QLabel>("sentences").text().contains("no contention was found"));
 }

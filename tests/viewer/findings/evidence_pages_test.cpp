@@ -51,7 +51,7 @@ TEST_CASE("locks are listed with who waited and who released them") {
   CHECK(text(waits, 2) == "40 waits");
   CHECK(text(releases, 2) == "30 releases");
   CHECK(exact(releases, 1) == Approx(lock["holders"][0]["seconds"].get<double>()));
-  CHECK(text(unknown, 0) == "released where prof does not look");
+  CHECK(text(unknown, 0) == "released by an unknown call");
   CHECK(exact(unknown, 1) == Approx(0.5));
   CAPTURE(shown.part<QLabel>("sentences").text().toStdString());
   CHECK(shown.part<QLabel>("sentences").text().contains("Threads waited 2.00 s for locks, 20 % of the time"));
@@ -104,9 +104,9 @@ TEST_CASE("a deadlock and threads that are idle lead to their rows") {
     const QModelIndex row = shown.page().table()->currentIndex();
     chosen[finding.kind] = row.parent().data().toString() + ": " + text(row, 0);
   }
-  CHECK(chosen[FindingKind::Deadlock].toStdString() == "waited for a lock when the process ended: first");
+  CHECK(chosen[FindingKind::Deadlock].toStdString() == "waiting for a lock when the process ended: first");
   CHECK(chosen[FindingKind::IdleThreads].toStdString() ==
-        "worked while others waited without a lock: 4 of 6 threads waited");
+        "worked while other threads waited without a lock: 4 of 6 threads waited");
 }
 
 TEST_CASE("findings of stalls and of idleness lead to their rows") {

@@ -46,7 +46,7 @@ TEST_CASE("bytes that a thread uses have its colour, others none; nothing is in 
   CHECK(view.words_at(view.cell(0, 1, 9).center()).toStdString() ==
         "thread 100.1 count reads and writes counters[1].hits, byte 9 of the line");
   CHECK(view.words_at(view.cell(0, 0, 9).center()).toStdString() ==
-        "thread 100.0 count was not seen to use byte 9 of the line");
+        "no access of thread 100.0 count to byte 9 of the line was recorded");
 }
 
 TEST_CASE("a line has a frame around all its 64 bytes, and its end is marked") {
@@ -90,7 +90,7 @@ TEST_CASE("what a picture leaves out it says") {
   const ContendedRecord& record = document.run().contention.front();
   view.show_record(&record);
   REQUIRE(line_pictures(record).size() == 6);
-  CHECK(view.lines_left_out().toStdString() == "and 2 lines more of these data; the table has all");
+  CHECK(view.lines_left_out().toStdString() == "and 2 lines more of this data; see the table");
   // Below the last of them.
   const QRect last = view.cell(3, 1, 0);
   CHECK(view.minimumSizeHint().height() > last.bottom() + last.height());

@@ -94,7 +94,7 @@ TEST_CASE("functions are those of the report, of the chosen metric") {
   };
   for (const auto& [metric, first, line, second] : {std::tuple("CPUTIME", "compute", 17, "allocate"),
                                                     std::tuple("PAGE_FAULTS", "allocate", 33, "compute")}) {
-    const QString said = words(shown).section("Functions by their own cost", 1);
+    const QString said = words(shown).section("Functions by self cost", 1);
     CAPTURE(said.toStdString());
     CHECK(said.contains(QString("%1, ").arg(metric)));
     CHECK(said.contains(share_of(metric, first) + QString("%1 (app.cpp:%2)").arg(first).arg(line)));

@@ -158,7 +158,7 @@ TEST_CASE("tooltips have exact numbers, the place and the share") {
   Shown shown;
   const QString tip = shown.flames().tip_of(shown.box("work", 3));
   CHECK(tip.contains("CPUTIME: 7 s, 70 % of 10 s"));
-  CHECK(tip.contains("in the function itself: 4 s"));
+  CHECK(tip.contains("self: 4 s"));
   CHECK(tip.contains("sum.cpp:"));
 }
 

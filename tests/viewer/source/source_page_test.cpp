@@ -67,9 +67,9 @@ TEST_CASE("the file that costs most is shown at its hottest line, and keys go on
   CHECK(shown.page->view().current_line() == 5);
   QTest::keyClick(&shown.page->view(), Qt::Key_P);
   CHECK(shown.page->view().current_line() == 3);
-  CHECK(shown.page->view().tip_of(3).contains("at the line itself: 6 s, 60 %"));
-  CHECK(shown.page->view().tip_of(5).contains("at the line itself: 1 s, 10 %"));
-  CHECK(shown.page->view().tip_of(5).contains("with what it calls: 4 s, 40 %"));
+  CHECK(shown.page->view().tip_of(3).contains("self: 6 s, 60 %"));
+  CHECK(shown.page->view().tip_of(5).contains("self: 1 s, 10 %"));
+  CHECK(shown.page->view().tip_of(5).contains("with callees: 4 s, 40 %"));
   CHECK(shown.page->view().tip_of(4).isEmpty());
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("where most is spent without lines, that is told, and no file is chose
   SourcePage page(document);
   page.resize(1000, 500);
   page.show();
-  CHECK(page.findChild<QLabel*>("path")->text() == "no line of source is known of decode");
+  CHECK(page.findChild<QLabel*>("path")->text() == "no source line is known for decode");
   auto* const files = page.findChild<QTreeView*>("files");
   CHECK(page.table() == files);
   CHECK(!files->currentIndex().isValid());
@@ -147,8 +147,8 @@ TEST_CASE("the lines of the text that has the keys are a table, with text and ex
   const QAbstractItemModelTester tester(shown.page->table()->model(),
                                         QAbstractItemModelTester::FailureReportingMode::Fatal);
   REQUIRE(lines.rowCount() == 6);
-  CHECK(lines.headerData(1, Qt::Horizontal).toString() == "CPUTIME with calls");
-  CHECK(lines.headerData(2, Qt::Horizontal).toString() == "CPUTIME line itself");
+  CHECK(lines.headerData(1, Qt::Horizontal).toString() == "CPUTIME with callees");
+  CHECK(lines.headerData(2, Qt::Horizontal).toString() == "CPUTIME self");
   CHECK(lines.index(4, 0).data(kExactRole).toInt() == 5);
   CHECK(lines.index(4, 1).data(kExactRole).toDouble() == Approx(4));
   CHECK(lines.index(4, 2).data(kExactRole).toDouble() == Approx(1));
@@ -165,10 +165,9 @@ TEST_CASE("the line of the cursor is copied with what it costs") {
   shown.page->activateWindow();
   REQUIRE(QTest::qWaitForWindowActive(&*shown.page));
   shown.page->view().setFocus();
-  CHECK(
-      shown.page->chosen_text().toStdString() ==
-      shown.sources.filePath("sum.cpp").toStdString() +
-          ":3\n  add();\nCPUTIME of line 3\nat the line itself: 6 s, 60 %\nwith what it calls: 6 s, 60 %\n");
+  CHECK(shown.page->chosen_text().toStdString() ==
+        shown.sources.filePath("sum.cpp").toStdString() +
+            ":3\n  add();\nCPUTIME of line 3\nself: 6 s, 60 %\nwith callees: 6 s, 60 %\n");
 }
 
 TEST_CASE("a click beside the text goes to its line, and costs of any size have room there") {
@@ -219,7 +218,7 @@ TEST_CASE("where nothing was measured that is told, of the whole run and of a pa
   document.choose_time(TimeRange{2'500'000'000, 2'600'000'000});
   REQUIRE(QTest::qWaitFor([&] { return !document.is_time_awaited(); }, 20'000));
   CHECK(page.table()->model()->rowCount() == 0);
-  CHECK(page.why_empty().toStdString() == "nothing was measured of the threads and the time that are chosen");
+  CHECK(page.why_empty().toStdString() == "nothing was measured for the selected threads and time");
 }
 
 TEST_CASE("the database's copy of a file comes before the file at its path") {

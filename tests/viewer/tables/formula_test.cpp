@@ -54,7 +54,7 @@ TEST_CASE("what is no formula is told by place") {
   CHECK(failure("CPUTIME") == "at character 8 (the end): expected '.'");
   CHECK(failure("CPUTIME.mean") == "at character 9 ('m'): expected incl or excl");
   CHECK(failure("1 + CPUTIM.incl") ==
-        "at character 5 ('C'): expected a metric; CPUTIM is none of CPUTIME, L1-misses, perf::cycles; did "
+        "at character 5 ('C'): expected a metric; CPUTIM is not one of CPUTIME, L1-misses, perf::cycles; did "
         "you mean CPUTIME?");
   CHECK(failure("[CPUTIME.incl") == "at character 14 (the end): expected ']'");
   CHECK(!failure(std::string(10'000, '(')).empty());

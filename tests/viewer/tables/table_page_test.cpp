@@ -275,7 +275,7 @@ TEST_CASE("a table of threads that did nothing says so") {
   CHECK(why->isHidden());
   shown.document.choose_threads({});
   CHECK(why->isVisible());
-  CHECK(why->text() == "nothing was measured of the threads that are chosen");
+  CHECK(why->text() == "nothing was measured for the selected threads");
   shown.document.choose_all_threads();
   CHECK(why->isHidden());
 }
@@ -454,5 +454,5 @@ TEST_CASE("columns of metrics come back with the whole run") {
   CHECK(keys() == measured);
   // Nothing ran in that time.
   document.choose_time(TimeRange{1, 2});
-  CHECK(page.why_empty() == "the chosen threads did nothing in the chosen time");
+  CHECK(page.why_empty() == "the selected threads have no samples in the selected time");
 }

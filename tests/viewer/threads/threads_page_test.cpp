@@ -62,7 +62,7 @@ TEST_CASE("threads are shown in their order, by falling value, and by how many h
   CHECK(opened.plot(2).bars().back().threads == std::vector<uint32_t>{5});
   CAPTURE(opened.sentence().toStdString());
   CHECK(opened.sentence().contains("1.00 s to 3.00 s"));
-  CHECK(opened.sentence().contains("Out of line: <a href=\"5\">100.5 team</a>."));
+  CHECK(opened.sentence().contains("Outliers: <a href=\"5\">100.5 team</a>."));
 }
 
 TEST_CASE("a function that is chosen anywhere is shown instead of the whole program") {
@@ -128,7 +128,7 @@ TEST_CASE("bars are as high as their values, and outliers have a colour of their
   };
   CHECK(colour(0) == colour(1));
   CHECK(colour(5) != colour(1));
-  CHECK(plot.words_at(plot.place_of(5).center()).toStdString() == "thread 100.5 team: 3 s, out of line");
+  CHECK(plot.words_at(plot.place_of(5).center()).toStdString() == "thread 100.5 team: 3 s, outlier");
 }
 
 TEST_CASE("the table has each thread with its value, sorted, and chooses by Enter") {
@@ -167,8 +167,7 @@ TEST_CASE("tooltips of plots have all digits and the unit") {
 }
 
 TEST_CASE(
-    "queues of devices are left out where the metric is one of threads, and threads where it is one of "
-    "queues") {
+    "device queues are left out where the metric is one of threads, and threads where it is one of queues") {
   DatabaseBuilder b;
   b.function("work", "work.cpp", "/home/me/team", 3);
   b.metric("CPUTIME", "sec");
@@ -189,12 +188,12 @@ TEST_CASE(
   CHECK(plot.bars().size() == 4);
   CAPTURE(sentence().toStdString());
   CHECK(sentence().contains("2.00 s to 2.00 s, median 2.00 s, mean 2.00 s"));
-  CHECK(sentence().contains("No thread is out of line. Left out: 1 queue of a device without any of it."));
+  CHECK(sentence().contains("No outliers. Not shown: 1 device queue without a value."));
   CHECK(page.table()->model()->rowCount() == 4);
   document.choose_metric(1);
   REQUIRE(plot.bars().size() == 1);
   CHECK(plot.bars()[0].height == Approx(5));
-  CHECK(sentence().contains("Left out: 4 threads without any of it."));
+  CHECK(sentence().contains("Not shown: 4 threads without a value."));
   QTest::mouseClick(&plot, Qt::LeftButton, {}, plot.place_of(0).center());
   CHECK(document.threads() == std::vector<uint32_t>{queue});  // not the first one
 }

@@ -166,7 +166,7 @@ TEST_CASE("Space opens and closes the cursor's group, and the cursor stays") {
   CHECK(shown.page.findChild<QTreeView*>("stack")->model()->rowCount() == 0);
   bool is_told = false;
   for (const QLabel* label : shown.page.findChildren<QLabel*>())
-    is_told |= label->text() == "one: something ran in 2 of 4 rows";
+    is_told |= label->text() == "one: 2 of 4 rows were active";
   CHECK(is_told);
   QTest::keyClick(shown.view, Qt::Key_Space);
   CHECK(shown.view->rows().size() == 11);

@@ -324,7 +324,7 @@ TEST_CASE("the thread of a moment that is not among the chosen ones is told") {
   const TimeRange range{begin + 100 * kMs, begin + 200 * kMs};
   shown.document.ask_for_moment({range, 1, begin + 150 * kMs});
   const auto* const note = shown.page.findChild<QLabel*>("note");
-  CHECK(note->text() == "0.1 second is not among the chosen threads: Ctrl+Shift+T chooses all");
+  CHECK(note->text() == "0.1 second is not among the selected threads; Ctrl+Shift+T selects all");
   CHECK(shown.view->selected() == range);
   shown.document.choose_all_threads();
   shown.document.ask_for_moment({range, 1, begin + 150 * kMs});

@@ -51,7 +51,7 @@ TEST_CASE("a time outside the run, or of a run without traces, is told") {
   CHECK(document.tree().metric(0).name == "TRACED_TIME");
   options.time = "100000..100001";
   CHECK_THROWS_WITH(choose(document, options),
-                    Catch::StartsWith("--time 100000..100001: the run has traces of"));
+                    Catch::StartsWith("--time 100000..100001: the traces cover only"));
   Database none = test::traced_database({1000}, 1);
   none.traces.clear();
   const test::DatabaseFolder without(none);

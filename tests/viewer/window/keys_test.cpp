@@ -99,8 +99,8 @@ TEST_CASE("the help lists every action that has a key, and the pages' own") {
     CAPTURE(action->text().toStdString());
     CHECK(text.contains(action->shortcut().toString(QKeySequence::PortableText)));
   }
-  CHECK(text.contains("choose the threads of the bar or row"));
-  CHECK(text.contains("turn the graph round"));
+  CHECK(text.contains("select the threads of the bar or row"));
+  CHECK(text.contains("turn the graph over"));
   help->close();
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("a table is sorted by keys, and one that has an order of its own says 
   opened.press(Qt::Key_O, Qt::ControlModifier | Qt::ShiftModifier);
   auto* const note = opened.window.findChild<QMessageBox*>("note");
   REQUIRE(note);
-  CHECK(note->text() == "What is in front on the page Summary has an order of its own.");
+  CHECK(note->text() == "The table on the page Summary cannot be sorted.");
   note->close();
 }
 
@@ -339,7 +339,7 @@ TEST_CASE("the time in front of the timeline is chosen for all pages, and told b
   Opened opened(database);
   Document& document = *opened.window.document();
   auto& chip = *opened.window.findChild<QLabel*>("chosen_time");
-  CHECK(chip.text() == "All the time");
+  CHECK(chip.text() == "Whole run");
   opened.press(Qt::Key_I, Qt::ControlModifier);  // the whole run is shown
   CHECK(opened.is_in_front("timeline"));
   CHECK(!document.chosen_time());
@@ -368,7 +368,7 @@ TEST_CASE("the time in front of the timeline is chosen for all pages, and told b
   }
   opened.window.findChild<QToolButton*>("all_time")->click();
   CHECK(!document.chosen_time());
-  CHECK(chip.text() == "All the time");
+  CHECK(chip.text() == "Whole run");
   CHECK(opened.window.page("stalls")->findChild<QLabel*>("limit")->isHidden());
   document.choose_time(TimeRange{1'500'000'000, 2'000'000'000});
   opened.press(Qt::Key_I, Qt::ControlModifier | Qt::ShiftModifier);
