@@ -54,7 +54,7 @@ std::string words_for_percent(double share) {
 
 std::string words_for_placement(uint64_t align, uint64_t offset, uint64_t pad) {
   std::string text = offset == 0 ? fmt::format("at a multiple of {} bytes", align)
-                                 : fmt::format("{} bytes behind a multiple of {}", offset, align);
+                                 : fmt::format("{} bytes after a multiple of {}", offset, align);
   return pad > 1 ? text + ", padded to whole lines" : text;
 }
 

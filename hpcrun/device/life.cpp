@@ -51,7 +51,7 @@ void note_incomplete() noexcept {
   if (!incomplete) return;
   char note[160];
   snprintf(note, sizeof note,
-           "%llu device %s submitted and not seen to complete; the times of devices are without %s",
+           "%llu device %s submitted, but no completion was recorded; device times exclude %s",
            static_cast<unsigned long long>(incomplete), incomplete == 1 ? "task was" : "tasks were",
            incomplete == 1 ? "it" : "them");
   process_state.file.write_note(note);

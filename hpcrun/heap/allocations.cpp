@@ -29,10 +29,9 @@ constexpr char kNotLoaded[] =
 constexpr char kOwnAllocator[] =
     "Contention in allocations is told by addresses alone: the program brings an allocator of its own "
     "(malloc).";
-constexpr char kNotPlaced[] =
-    "Allocations were left where they are: libhpcrun-memory.so, which lays them out anew, was not loaded.";
+constexpr char kNotPlaced[] = "Allocations were not re-laid out: libhpcrun-memory.so was not loaded.";
 constexpr char kPlacedByOthers[] =
-    "Allocations were left where they are: the program brings an allocator of its own (malloc).";
+    "Allocations were not re-laid out: the program has its own allocator (malloc).";
 constexpr char kTooManyPaths[] =
     "Contention in some allocations is told by addresses alone: threads allocated more often, or by more "
     "call "

@@ -84,7 +84,7 @@ void ContainerReader::read_header(int descriptor) {
   if (header.byte_order != hpcrun::kByteOrderMark || header.major != hpcrun::kContainerMajor ||
       header.header_bytes < kPageBytes || header.header_bytes % kPageBytes != 0) {
     damage_ = path_.string() + ": container format " + std::to_string(header.major) + "." +
-              std::to_string(header.minor) + ", this program reads " +
+              std::to_string(header.minor) + ", but this prof reads " +
               std::to_string(hpcrun::kContainerMajor) +
               ".x; left out: analyze with the version of prof that measured";
     return;
@@ -145,10 +145,10 @@ void ContainerReader::read_rest() {
   }
   if (members_.size() > before && lost > size - std::min(size, behind))
     damage_ = path_.string() + ": " + std::to_string(lost) +
-              " bytes in it are damaged, and whose files they were is not known; all others are there";
+              " bytes are damaged, and some files are lost; all other files are complete";
   else if (lost > 0)
     damage_ = path_.string() + ": the last " + std::to_string(lost) +
-              " bytes are of no whole file: a rank was killed as it added them, or still does";
+              " bytes are not a complete file: a rank was killed while it added them, or still adds them";
   end_ = behind;
 }
 

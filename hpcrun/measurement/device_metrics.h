@@ -26,25 +26,21 @@ enum class DeviceMetric : uint16_t {
 };
 
 constexpr DescribedMetric<DeviceMetric> kDeviceMetrics[] = {
-    {DeviceMetric::CpuIdle, "CPU_IDLE",
-     "time that a thread waited for a device, at the call that waited; exact"},
+    {DeviceMetric::CpuIdle, "CPU_IDLE", "time that a thread waited for a device, at the waiting call; exact"},
     {DeviceMetric::CpuIdleCause, "CPU_IDLE_CAUSE",
-     "time that threads waited for a device while this task was active, shared among the tasks that were "
-     "active at once; exact"},
+     "time that threads waited for a device while this task was active, divided among the active tasks; "
+     "exact"},
     {DeviceMetric::GpuIdleCause, "GPU_IDLE_CAUSE",
-     "time that a device had nothing to do while a thread was here; exact in device calls, sampled "
-     "elsewhere"},
+     "time that a device was idle while a thread was here; exact in device calls, sampled elsewhere"},
     {DeviceMetric::GpuExecutionTime, "GPU_EXECUTION_TIME",
      "time that kernels, copies and fills launched here were active on a device; exact"},
     {DeviceMetric::CopyTime, "COPY_TIME",
      "time that copies and fills launched here were active on a device; exact"},
     {DeviceMetric::Overlap, "OVERLAP",
      "time that tasks launched here were active while no thread of the process waited for the device; exact"},
-    {DeviceMetric::LaunchLatency, "LAUNCH_LATENCY",
-     "part of a wait before the first task that it waited for began; exact"},
-    {DeviceMetric::GpuGap, "GPU_GAP", "part of a wait between the tasks that it waited for; exact"},
-    {DeviceMetric::WakeLatency, "WAKE_LATENCY",
-     "part of a wait after the last task that it waited for had ended; exact"},
+    {DeviceMetric::LaunchLatency, "LAUNCH_LATENCY", "part of a wait before its first task started; exact"},
+    {DeviceMetric::GpuGap, "GPU_GAP", "part of a wait between its tasks; exact"},
+    {DeviceMetric::WakeLatency, "WAKE_LATENCY", "part of a wait after its last task ended; exact"},
     {DeviceMetric::BytesToDevice, "H_TO_D_BYTES", "bytes copied to a device; exact", "bytes", 1},
     {DeviceMetric::BytesFromDevice, "D_TO_H_BYTES", "bytes copied from a device; exact", "bytes", 1},
 };
@@ -52,11 +48,9 @@ constexpr DescribedMetric<DeviceMetric> kDeviceMetrics[] = {
 // Announced once a task has waited for a task of another queue.
 constexpr DescribedMetric<DeviceMetric> kEventMetrics[] = {
     {DeviceMetric::EventWait, "EVENT_WAIT",
-     "time that tasks launched here waited for a task of another queue, whose event was in their wait list, "
-     "and for nothing else; exact"},
+     "time that tasks launched here waited only for an event of another queue; exact"},
     {DeviceMetric::EventWaitCause, "EVENT_WAIT_CAUSE",
-     "time that tasks of other queues waited for the event of tasks launched here, and for nothing else; "
-     "exact"},
+     "time that tasks of other queues waited only for the event of tasks launched here; exact"},
 };
 
 // A device's totals: cells at the root of its calling context tree. No metric record announces them.

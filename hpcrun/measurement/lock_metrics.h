@@ -17,16 +17,14 @@ enum class LockMetric : uint16_t {
 };
 
 constexpr DescribedMetric<LockMetric> kLockMetrics[] = {
-    {LockMetric::Wait, "LOCK_WAIT", "time that a thread waited for a lock, at the call that waited; exact"},
-    {LockMetric::Blame, "LOCK_BLAME",
-     "time that threads waited for a lock, at the call that released it; exact"},
+    {LockMetric::Wait, "LOCK_WAIT", "time that a thread waited for a lock, at the waiting call; exact"},
+    {LockMetric::Blame, "LOCK_BLAME", "time that threads waited for a lock, at the releasing call; exact"},
     {LockMetric::Blocked, "BLOCKED",
      "time that a thread waited at a condition variable, semaphore or barrier, or for another thread to end; "
      "exact"},
     {LockMetric::IdleBlame, "IDLE_BLAME",
-     "time that threads waited for others without a lock while this code worked, shared among the threads "
-     "that "
-     "worked; sampled"},
+     "time that threads waited for others without a lock while this code worked, divided among the working "
+     "threads; sampled"},
 };
 
 }  // namespace hpcrun

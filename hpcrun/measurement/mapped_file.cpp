@@ -29,13 +29,13 @@ MappedFile::MappedFile(const StoredFile& file) {
   const auto whole = static_cast<uint64_t>(status.st_size);
   if (file.is_member() && (file.offset > whole || file.bytes > whole - file.offset)) {
     ::close(descriptor);
-    refuse(MeasurementError::Kind::DamagedMember, "the container was cut off while it was read");
+    refuse(MeasurementError::Kind::DamagedMember, "the container was truncated while it was read");
   }
   const auto size = static_cast<size_t>(file.is_member() ? file.bytes : whole);
   if (size == 0) {
     ::close(descriptor);
     refuse(MeasurementError::Kind::Empty,
-           "the file is empty: the process ended, or the disk was full, before anything was measured");
+           "the file is empty: the process ended, or the disk was full, before measuring began");
   }
   void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor,
                         static_cast<off_t>(file.is_member() ? file.offset : 0));

@@ -63,7 +63,7 @@ void Warnings::add(std::string line) {
 }
 
 void Warnings::close() {
-  if (suppressed_ != 0) out_.push_back("and " + std::to_string(suppressed_) + " more of these");
+  if (suppressed_ != 0) out_.push_back("and " + std::to_string(suppressed_) + " more like this");
 }
 
 const char* stream_name(StreamKind kind) {
@@ -105,7 +105,7 @@ Layout read_header(std::span<const uint8_t> file, const std::string& name, Proce
     throw MeasurementError(Kind::NotAMeasurement, name + ": not a measurement file");
   }
   if (file.size() < sizeof(FileHeader)) {
-    throw MeasurementError(Kind::DamagedHeader, name + ": cut off inside its header");
+    throw MeasurementError(Kind::DamagedHeader, name + ": truncated inside its header");
   }
   const auto header = load_at<FileHeader>(file, 0);
   if (header.byte_order != hpcrun::kByteOrderMark) {
@@ -114,7 +114,7 @@ Layout read_header(std::span<const uint8_t> file, const std::string& name, Proce
   if (header.major != hpcrun::kFormatMajor) {
     throw MeasurementError(Kind::UnsupportedVersion,
                            name + ": measurement format " + std::to_string(header.major) + "." +
-                               std::to_string(header.minor) + ", this program reads " +
+                               std::to_string(header.minor) + ", but this prof reads " +
                                std::to_string(hpcrun::kFormatMajor) +
                                ".x; analyze with the version of prof that measured");
   }
@@ -185,7 +185,7 @@ class UnreadablePages {
   void report(Warnings& warnings) const {
     if (count_ == 0) return;
     warnings.add(std::to_string(count_) + " pages from offset " + std::to_string(first_) +
-                 " on belong to no readable extent");
+                 " on are not part of a readable extent");
   }
 
  private:
@@ -216,11 +216,11 @@ void read_payload(std::span<const uint8_t> header, std::span<const uint8_t> body
       extent.intact = false;
     }
     if (!extent.intact) {
-      warnings.add(describe(extent) + " is damaged: its checksum does not hold");
+      warnings.add(describe(extent) + " is damaged: its checksum does not match");
       return;
     }
   } else if (!cut && (sealed != 0 || length > body.size())) {
-    warnings.add(describe(extent) + " has a damaged header; its records are checked singly");
+    warnings.add(describe(extent) + " has a damaged header; its records are checked one by one");
   }
   extent.payload = body.first(std::min<size_t>(length, body.size()));
 }

@@ -33,7 +33,7 @@ class ThreadStreams {
     // Ids are dense, so the nodes missing before this extent once took space in the file.
     if (extent.first < known || extent.first + count > kMaxNodes || extent.first - known > lost_budget_) {
       warnings.add("thread " + std::to_string(thread.index) + ": the calling contexts at offset " +
-                   std::to_string(extent.offset) + " have impossible ids and are left out");
+                   std::to_string(extent.offset) + " have invalid IDs and are left out");
       return;
     }
     lost_budget_ -= extent.first - known;
@@ -107,13 +107,13 @@ class ThreadStreams {
     const std::string who = "thread " + std::to_string(thread.index) + ": ";
     if (lost_nodes_ != 0) {
       warnings.add(who + std::to_string(lost_nodes_) +
-                   " calling contexts are lost; their callees hang from the root");
+                   " calling contexts are lost; their callees are attached to the root");
     }
     if (lost_cells_ != 0)
       warnings.add(who + std::to_string(lost_cells_) + " metric values are damaged and left out");
     if (orphan_cells_ != 0) {
       warnings.add(who + std::to_string(orphan_cells_) +
-                   " metric values lost their context and count for the root");
+                   " metric values lost their context and are attributed to the root");
     }
     lost_nodes_ = lost_cells_ = orphan_cells_ = 0;
   }

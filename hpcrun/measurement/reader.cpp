@@ -25,7 +25,7 @@ void require_checksum(std::span<const uint8_t> bytes, const StoredFile& stored) 
   if (sum != stored.checksum)
     throw MeasurementError(
         MeasurementError::Kind::DamagedMember,
-        stored.path.string() + ": damaged: its bytes in the container are not those that were added");
+        stored.path.string() + ": damaged: its bytes in the container differ from those added");
 }
 
 }  // namespace

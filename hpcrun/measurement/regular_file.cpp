@@ -41,7 +41,7 @@ void RegularFile::refuse(int error) {
 
 std::string RegularFile::reason() const {
   if (error_ == EINVAL) return "not a regular file";
-  if (error_ == EFBIG) return "nearly all of it is holes";
+  if (error_ == EFBIG) return "it consists almost entirely of holes";
   return std::generic_category().message(error_);
 }
 

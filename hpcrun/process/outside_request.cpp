@@ -144,11 +144,10 @@ void note_unmeasured(const char* file) noexcept {
   if (!is_sampling_here()) return;
   char note[512];
   const char* name = strrchr(file, '/');
-  snprintf(
-      note, sizeof note,
-      "%s was not measured: it was started by posix_spawn, and hpcrun-exec, by which `prof` is then asked to "
-      "sample it from outside, cannot be executed here.",
-      name ? name + 1 : file);
+  snprintf(note, sizeof note,
+           "%s was not measured: it was started by posix_spawn, and hpcrun-exec, which requests sampling "
+           "from outside, cannot be executed here.",
+           name ? name + 1 : file);
   process_state.file.write_note(note);
 }
 

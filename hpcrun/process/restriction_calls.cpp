@@ -38,7 +38,7 @@ void copied_filter(uint64_t at, Use use) noexcept {
 }
 
 void before_strict_mode() noexcept {
-  finish_before("the program entered seccomp's strict mode, which allows no system call of the runtime");
+  finish_before("the program entered seccomp's strict mode, which forbids the runtime's system calls");
 }
 
 void before_filter(uint64_t filter) noexcept {
@@ -46,9 +46,8 @@ void before_filter(uint64_t filter) noexcept {
     if (bears_measuring(steps, count)) return;
     leave_programs_alone();
     finish_before(
-        "the program installed a seccomp filter that answers system calls of the runtime by a signal or the "
-        "end of "
-        "the process");
+        "the program installed a seccomp filter that answers the runtime's system calls with a signal or by "
+        "ending the process");
   });
 }
 

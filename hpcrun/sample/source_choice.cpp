@@ -24,20 +24,20 @@ struct SourceText {
 constexpr SourceText kSourceText[] = {
     {"perf cpu-clock, sigtrap, user and kernel", ""},
     {"perf cpu-clock, sigtrap, user; system time by a thread CPU timer",
-     "System time is sampled at 250 Hz at most, because kernel.perf_event_paranoid forbids this user to "
-     "sample "
-     "the kernel; `sysctl kernel.perf_event_paranoid=1` or CAP_PERFMON removes the limit."},
+     "System time is sampled at 250 Hz at most, because kernel.perf_event_paranoid does not allow this user "
+     "to sample the kernel; `sysctl kernel.perf_event_paranoid=1` or CAP_PERFMON removes the limit."},
     {"POSIX thread CPU timer",
-     "CPUTIME is sampled at 250 Hz at most, because perf_event_open with sigtrap is not available here "
-     "(it needs Linux 5.13, kernel.perf_event_paranoid of 2 or less, and a seccomp profile that lets it "
-     "pass)."},
+     "CPUTIME is sampled at 250 Hz at most, because perf_event_open with sigtrap is not available here (it "
+     "needs Linux 5.13, kernel.perf_event_paranoid of 2 or less, and a seccomp profile that allows it)."},
     {"perf cpu-clock, F_SETSIG",
-     "CPUTIME is sampled by queued signals (F_SETSIG), the dearest source, because neither perf sigtrap nor "
-     "thread CPU timers are available here."},
+     "CPUTIME is sampled by queued signals (F_SETSIG), the most expensive source, because neither perf "
+     "sigtrap nor thread CPU timers are available here."},
     {"POSIX monotonic timer", ""},
     {"perf counter, sigtrap", ""},
     {"", ""},  // memory records have no metric
-    {"none", "This event cannot be sampled in this process: the kernel refused every source for it."},
+    {"none",
+     "This event cannot be sampled in this process, because the kernel refused every source; see `prof "
+     "doctor`."},
 };
 
 Source choose_cpu_source(uint32_t event) noexcept {

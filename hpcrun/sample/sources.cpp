@@ -144,9 +144,8 @@ bool open_inherited(ThreadState& thread, uint32_t event, LateThreads& late) noex
 }
 
 constexpr char kLacksRunQueue[] =
-    "In traces, some threads look blocked while they are ready and have no processor: file descriptors are "
-    "too "
-    "few to ask about each, there is no /proc, or the kernel does not account it.";
+    "In traces, some threads that wait for a processor appear blocked: there are too few file descriptors to "
+    "check each (ulimit -n), /proc is not mounted, or the kernel does not account it.";
 
 void open_run_queue(ThreadState& thread) noexcept {
   if (!process_state.traces_wall_clock || thread.run_queue.open(thread.tid)) return;
@@ -250,7 +249,7 @@ bool choose_timers_instead_of_sigtrap() noexcept {
   process_state.sources[event] = Source::CpuTimer;
   process_state.timer_event = static_cast<int>(event);
   process_state.file.write_note(
-      "CPUTIME is sampled by timers, at 250 Hz at most, since the program began to read SIGTRAP from a "
+      "CPUTIME is sampled by timers, at 250 Hz at most, since the program started to read SIGTRAP from a "
       "signalfd.");
   return true;
 }

@@ -237,7 +237,7 @@ void begin_tasks() noexcept {
   activities.begin_tasks();
   process_state.file.counter(Counter::FollowsLocks).store(kFollowsLocksWithTasks, std::memory_order_relaxed);
   process_state.file.write_note(
-      "OpenMP's barriers run tasks: from the first task on, waiting at them was not measured.");
+      "OpenMP's barriers run tasks: from the first task on, waiting at barriers was not measured.");
 }
 
 // Ends the wait of a thread of an OpenMP team that ends while it waits for more work. The thread must be
@@ -305,7 +305,7 @@ void finish() noexcept {
   switch_off(sync_slot);
   if (!is_followed.exchange(false) || !table.was_full()) return;
   process_state.file.write_note(
-      "Threads waited for more locks than prof can follow; of some it is not known who held them.");
+      "Threads waited for more locks than prof can follow; the holders of some are not known.");
 }
 
 void end_thread(ThreadState& thread) noexcept {

@@ -32,7 +32,7 @@ class ContentionText {
 
   void write() {
     const std::vector<Finding> findings = contention_findings(tree_, run_);
-    if (findings.empty()) out_.print("no data was found that threads contend for\n");
+    if (findings.empty()) out_.print("no contention was found\n");
     size_t number = 0;
     for (const ContendedRecord& record : run_.contention) {
       if (record.sides.empty()) continue;  // and no finding
@@ -53,7 +53,7 @@ class ContentionText {
       out_.write(wrapped_behind("note  ", note, style_));
     }
     if (!run_.contention_sources.empty())
-      out_.print("\nlooked for by {}\n", fmt::join(contention_sources(run_), "; "));
+      out_.print("\ncontention sources: {}\n", fmt::join(contention_sources(run_), "; "));
   }
 
  private:
@@ -64,7 +64,7 @@ class ContentionText {
   void allocations(const ContendedRecord& record) {
     for (size_t i = 0; i < std::min(record.allocations.size(), kMostAllocations); ++i) {
       const std::vector<CodeFrame> frames = frames_of(tree_, record.allocations[i].context);
-      std::string path = frames.empty() ? "in a context that is not known" : "";
+      std::string path = frames.empty() ? "in an unknown context" : "";
       for (size_t at = 0; at < std::min(frames.size(), kMostFrames); ++at)
         path += (at == 0 ? "" : " <- ") + words_for_frame(frames[at]);
       if (frames.size() > kMostFrames) path += " <- ...";

@@ -25,12 +25,14 @@ std::string where(const SourceChange& change) {
 std::string why_not_as_built(const fs::path& source, const std::string& module) {
   struct stat of_source {
   }, of_module{};
-  if (stat(source.c_str(), &of_source) != 0) return "is not there";
+  if (stat(source.c_str(), &of_source) != 0) return "does not exist";
   if (module.empty() || stat(module.c_str(), &of_module) != 0) return {};
   const auto time = [](const struct stat& file) {
     return std::pair(file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
   };
-  return time(of_source) > time(of_module) ? "is newer than the program; build and measure it anew" : "";
+  return time(of_source) > time(of_module)
+             ? "is newer than the program; rebuild the program and measure it again"
+             : "";
 }
 
 class PatchOfSources {
@@ -58,7 +60,9 @@ class PatchOfSources {
       out.write(patch.diff(name.string()));
     }
     if (!is_here && made_ > 0)
-      remark("sources lie elsewhere: the names in the patch are from /; apply it with `patch -p0 -d /`");
+      remark(
+          "the sources are outside the current directory, so names in the patch start at /; apply it with "
+          "`patch -p0 -d /`");
   }
 
   bool made_nothing() const { return made_ == 0; }
@@ -73,8 +77,7 @@ class PatchOfSources {
 
   std::string add(const SourceChange& change, const std::string& module) {
     const fs::path path = fs::path(change.file).lexically_normal();
-    if (change.file.empty() || !path.is_absolute())
-      return "the debug information does not say which file it is";
+    if (change.file.empty() || !path.is_absolute()) return "the debug information does not name the file";
     if (const std::string why = why_not_as_built(path, module); !why.empty())
       return path.string() + " " + why;
     auto known = files_.find(path);
@@ -100,7 +103,7 @@ bool contention_as_patch(const RunSummary& run, Output& out) {
   for (const ContendedRecord& record : run.contention) patch.add(record);
   patch.write(out);
   if (patch.made_nothing() && !patch.left_any_out())
-    remark("no change of the source is known for what was found; `--format=text` says what helps");
+    remark("no source change is known for the findings; see the advice of `--format=text`");
   return !(patch.made_nothing() && patch.left_any_out());
 }
 

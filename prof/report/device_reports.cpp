@@ -93,9 +93,10 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
                                            rounded_percent(row.seconds, use.window_s), row.meaning);
       out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }
-    if (use.paused_s > 0) out.print("  measuring was paused for {} more\n", words_for_duration(use.paused_s));
+    if (use.paused_s > 0)
+      out.print("  measuring was paused for another {}\n", words_for_duration(use.paused_s));
     if (use.incomplete > 0)
-      out.print("  {} not seen to complete; the times are without {}\n",
+      out.print("  {} left incomplete; the times exclude {}\n",
                 words_for_count(use.incomplete, "task") + (use.incomplete == 1 ? " was" : " were"),
                 use.incomplete == 1 ? "it" : "them");
     if (use.queues.empty()) continue;
@@ -141,7 +142,7 @@ void blame_as_text(const char* text, const std::vector<Blamed>& all, const TextS
 
 void waits_as_text(const Idleness& found, const TextStyle& style, Output& out) {
   if (found.waits.empty()) return;
-  heading("where threads wait for a device, and the parts that no task covers", style, out);
+  heading("where threads wait for a device, and the parts not covered by tasks", style, out);
   out.print("  {:>11}  {:>11}  {:>11}  {:>11}\n", "time", "launch", "gaps", "wake-up");
   for (size_t i = 0; i < std::min(found.waits.size(), kRowsShown); ++i) {
     const Waiting& waiting = found.waits[i];
@@ -153,7 +154,7 @@ void waits_as_text(const Idleness& found, const TextStyle& style, Output& out) {
 
 void ranks_as_text(const Idleness& found, const TextStyle& style, Output& out) {
   if (found.tasks.empty()) return;
-  heading("kernels and copies, by what threads waited for them", style, out);
+  heading("kernels and copies, by the time threads waited for them", style, out);
   out.print("  {:>8}  {:>11}  {:>8}  {:>11}\n", "by blame", "blame", "by time", "time");
   for (size_t i = 0; i < std::min(found.tasks.size(), kRowsShown); ++i) {
     const RankedTask& task = found.tasks[i];
@@ -168,10 +169,10 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
     out.print("{}\n", bold(style, printable(device_in_words(run, use))));
     out.print("  {}\n", device_shares_in_words(use));
     if (use.paused_s > 0)
-      out.print("  measuring was paused for {} more, which count as nothing\n",
+      out.print("  measuring was paused for another {}, which is not counted\n",
                 words_for_duration(use.paused_s));
     if (const size_t processes = processes_that_share(run, use); processes > 1)
-      out.print("  {} processes of this run share it: each is to blame for the time in which none used it\n",
+      out.print("  {} processes of this run share it: each is blamed for the time in which none used it\n",
                 processes);
   }
   const std::vector<Finding> findings = device_idleness_findings(found);
@@ -184,17 +185,17 @@ void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle st
   double idle_s = 0;
   for (const DeviceUse& use : run.devices) idle_s += use.idle_s();
   if (part(found.unblamed_s, idle_s) >= kWorthTelling)
-    out.print("  {}  {}  {:>14}  while threads slept, or waited for something else\n",
+    out.print("  {}  {}  {:>14}  while threads slept or waited for something else\n",
               fmt::format("{:>11}", rounded_percent(found.unblamed_s, idle_s)), seconds(found.unblamed_s),
               "");
   if (part(found.team_waits_s, idle_s) >= kWorthTelling)
-    out.print("  {:>11}  {}  {:>14}  not blamed: threads waited in OpenMP or OpenBLAS for others\n", "",
-              seconds(found.team_waits_s), "");
+    out.print("  {:>11}  {}  {:>14}  not blamed: threads waited for other threads in OpenMP or OpenBLAS\n",
+              "", seconds(found.team_waits_s), "");
   if (part(found.rank_waits_s, idle_s) >= kWorthTelling)
-    out.print("  {:>11}  {}  {:>14}  not blamed: ranks waited in MPI for others; see --view=ranks\n", "",
+    out.print("  {:>11}  {}  {:>14}  not blamed: ranks waited for other ranks in MPI; see --view=ranks\n", "",
               seconds(found.rank_waits_s), "");
   blame_as_text("what keeps threads waiting", found.cpu, style, out);
-  blame_as_text("what keeps commands of other queues waiting by its event", found.event_causes, style, out,
+  blame_as_text("what keeps commands of other queues waiting for its event", found.event_causes, style, out,
                 "of waits");
   blame_as_text("commands that wait for an event of another queue", found.event_waits, style, out,
                 "of waits");

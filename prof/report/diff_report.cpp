@@ -70,7 +70,7 @@ class DiffText {
       write_head("totals", "costs of each run are scaled to the total of the runs before");
     write_rows(scales ? "lost" : "regressions", Verdict::More);
     write_rows(scales ? "gained" : "improvements", Verdict::Less);
-    write_rows("within chance", Verdict::Chance);
+    write_rows("within noise", Verdict::Chance);
     if (changes_.rows.empty())
       out_.print("\nno {} differs by {} of the total or more\n", kind_name(options_.changes.by),
                  words_for_percent(options_.changes.threshold));
@@ -136,7 +136,7 @@ class DiffText {
           (path.empty() ? "" : " -> ") + shorten_name(frame_name(runs_.database, frame), kFunctionColumns);
     }
     if (path.empty()) return;
-    out_.print("\n{}\n{}", bold(style_, "most of it is lost along"), wrapped_behind("  ", path, style_));
+    out_.print("\n{}\n{}", bold(style_, "most of the loss is along"), wrapped_behind("  ", path, style_));
   }
 
   const MatchedRuns& runs_;

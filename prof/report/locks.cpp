@@ -53,11 +53,11 @@ class LocksText {
     out_.write(wrapped_behind(fmt::format("{:>2}. ", number), waits_in_words(tree_, lock), style_));
     out_.write(wrapped_behind("    Change: ", lock_advice(tree_, lock), style_));
     sides("waited", "waits", lock.waiters);
-    sides("others waited until it was released", "releases", lock.holders);
+    sides("other threads waited until it was released", "releases", lock.holders);
     if (lock.open_s > 0)
       out_.print("      {:>10}  not released when the process ended\n", words_for_duration(lock.open_s));
     if (const double unknown = unblamed_s(lock); unknown > 0)
-      out_.print("      {:>10}  released where prof does not look\n", words_for_duration(unknown));
+      out_.print("      {:>10}  released by an unknown call\n", words_for_duration(unknown));
   }
 
   void sides(const char* title, const char* what, const std::vector<LockSide>& sides) {
@@ -88,7 +88,7 @@ class LocksText {
     const auto is_free = [](const OpenWaitRecord& wait) { return wait.deadlock == 0; };
     const auto others = std::ranges::count_if(open, is_free);
     if (others == 0) return;
-    out_.print("{}\n", bold(style_, "waited for a lock when the process ended"));
+    out_.print("{}\n", bold(style_, "waiting for a lock when the process ended"));
     size_t shown = 0;
     for (const OpenWaitRecord& wait : open)
       if (is_free(wait) && shown++ < kMostOpen)
@@ -110,7 +110,7 @@ class LocksText {
   void write_work() {
     const std::vector<WorkWhileIdle> work = work_while_idle(tree_, run_);
     if (work.empty()) return;
-    out_.print("\n{}\n", bold(style_, "worked while others waited without a lock"));
+    out_.print("\n{}\n", bold(style_, "worked while other threads waited without a lock"));
     for (size_t i = 0; i < std::min(work.size(), kMostWork); ++i) {
       const std::string lead =
           fmt::format("      {:>10}  {:<26} ", words_for_duration(work[i].seconds), idle_in_words(work[i]));

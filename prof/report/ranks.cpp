@@ -46,10 +46,11 @@ class RanksText {
     for (const Note& note : run_.notes) labelled("note", note.text);
     if (report_.had_processor) labelled("note", words_for_lack_of_processors(report_));
     if (report_.would_need_traces)
-      labelled("note", "traces tell whether ranks are late by turns: measure with prof run --trace");
+      labelled("note",
+               "whether ranks are late alternately is visible only in traces; measure with prof run --trace");
     out_.print("{}\n", bold(style_, "findings"));
     const std::vector<Finding> findings = rank_findings(tree_, report_);
-    if (findings.empty()) out_.write("  none: no rank is slower than chance makes it\n");
+    if (findings.empty()) out_.write("  none: no rank is slower than noise explains\n");
     for (const Finding& finding : findings) {
       out_.write(wrapped_behind("  * ", finding.sentence, style_));
       if (!finding.advice.empty()) out_.write(wrapped_behind("    Change: ", finding.advice, style_));
@@ -66,20 +67,21 @@ class RanksText {
   void labelled(const std::string& label, const std::string& text) { labelled(label.c_str(), text); }
 
   void late(const LateRanks& late) {
-    out_.print("{}\n", bold(style_, fmt::format("what ranks are late in, of {} that others wait for them",
-                                                words_for_duration(late.blamed_s))));
+    out_.print("{}\n",
+               bold(style_, fmt::format("code in which ranks are late, of {} that other ranks wait for them",
+                                        words_for_duration(late.blamed_s))));
     for (size_t i = 0; i < std::min(late.places.size(), kShownLate); ++i)
       out_.write(wrapped_behind(
           fmt::format("{:>7} {:>9}  ", words_for_percent(late.places[i].seconds / late.blamed_s),
                       words_for_duration(late.places[i].seconds)),
           words_for_rank_place(tree_, report_.costs.places[late.places[i].place]), style_));
     if (late.nobody_s > 0)
-      out_.print("  and {} in which all wait: transfers, or what is not measured\n",
+      out_.print("  and {} in which all ranks wait: transfers, or time not measured\n",
                  words_for_duration(late.nobody_s));
   }
 
   void clusters() {
-    out_.print("{}\n", bold(style_, "ranks that spend their time alike"));
+    out_.print("{}\n", bold(style_, "groups of ranks with similar profiles"));
     for (uint32_t c = 0; c < std::min(report_.clusters.size(), kShownClusters); ++c) {
       const RankCluster& cluster = report_.clusters[c];
       std::string text = fmt::format("{}: {} each", words_for_ranks_of(report_, cluster.ranks),

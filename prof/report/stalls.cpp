@@ -54,8 +54,9 @@ class StallsText {
     for (const Finding& finding : findings)
       out_.write(wrapped_behind("  * ", finding.sentence, style_));
     if (stalls.empty()) return;
-    out_.print("{}\n",
-               bold(style_, "stalls, the dearest first: when, lost to the run, who was blocked how long"));
+    out_.print(
+        "{}\n",
+        bold(style_, "stalls, most expensive first: time, loss to the run, blocked thread and for how long"));
     for (const Stall* stall : stalls)
       for (const StalledThread& thread : stall->threads) row(*stall, thread);
     if (stalls.size() < report_.analysis.stalls.size())

@@ -49,8 +49,8 @@ class SummaryText {
     const Lines functions = function_lines(std::min(kHotFunctions, (rest - std::min<size_t>(rest, 3)) / 2));
     const Lines path = path_lines(rest - std::min(rest, functions.size() + 2));
     append(all, heading("hottest path"), path);
-    append(all, "lines of the program with the library code that they call", lines);
-    append(all, "functions by their own cost: heaviest line (its share of that), main callers", functions);
+    append(all, "lines of the program, with the library code they call", lines);
+    append(all, "functions by self cost: heaviest line (its share), main callers", functions);
     append(all, "findings", found);
     return all;
   }

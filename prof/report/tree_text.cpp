@@ -94,12 +94,12 @@ class TreeText {
       title +=
           fmt::format(", {} {}", tree_.metric(m).name, words_for_total(tree_.metric(m), tree_.totals[m]));
     if (options_.threshold_percent > 0)
-      title += fmt::format("; rows below {:g} % left out", options_.threshold_percent);
+      title += fmt::format("; rows below {:g} % hidden", options_.threshold_percent);
     out_.print("{}\n", bold(style_, printable(title)));
     if (shown_ == tree_.metrics()) return;
     std::vector<std::string> others;
     for (size_t m = shown_; m < tree_.metrics(); ++m) others.push_back(tree_.metric(m).name);
-    out_.print("also measured: {} (choose with --metric)\n",
+    out_.print("also measured: {} (select with --metric)\n",
                printable(fmt::format("{}", fmt::join(others, ", "))));
   }
 

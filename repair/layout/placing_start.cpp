@@ -15,7 +15,7 @@ namespace hpcrun {
 namespace {
 
 constexpr char kNoPlan[] =
-    "Nothing was repaired by the plan: repair.plan in the measurement directory is missing or damaged; run "
+    "Nothing was repaired by the plan: repair.plan in the measurement directory is missing or damaged; use "
     "prof run --repair again.";
 
 // As large as plans get.
@@ -54,8 +54,8 @@ uint64_t repairs_of(const Config& config) noexcept {
 }
 
 constexpr char kBeginningsKept[] =
-    "A library was loaded with RTLD_DEEPBIND: from then on allocations that are to begin inside a cache line "
-    "were left where they are.";
+    "A library was loaded with RTLD_DEEPBIND: from then on, allocations with an offset within a cache line "
+    "were not re-laid out.";
 
 Kind layout_kind;
 

@@ -224,7 +224,7 @@ class Aggregate(RanksOfNode):
         cut.write_bytes(data[:data.rfind(b"profmemb") - 5000])  # in the last measurement
         status, said = self.analyze(cut.parent)
         self.assertEqual(0, status, said)
-        self.assertRegex(said, rf"{cut}: the last \d+ bytes are of no whole file")
+        self.assertRegex(said, rf"{cut}: the last \d+ bytes are not a complete file")
         self.assertRegex(said, r"rank [01] of 2 left no measurements")
         cut.write_bytes(data[:4096])
         status, said = self.analyze(cut.parent)

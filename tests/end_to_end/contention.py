@@ -257,7 +257,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual(len(report["notes"]), 1)
         self.assertIn("breakpoints are in use", report["notes"][0])
         text = " ".join(self.prof("report", run.directory, "--view=contention").stdout.decode().split())
-        self.assertIn("no data was found that threads contend for note " + report["notes"][0], text)
+        self.assertIn("no contention was found note " + report["notes"][0], text)
 
     def test_what_cannot_be_asked(self):
         plain = self.prof_run([driver.sample("counters"), "10"])

@@ -122,7 +122,7 @@ class ContentionPages(repair_runs.RepairRuns):
         self.assertEqual(report["sources"], ["counting what threads write, page by page"])
         text = " ".join(self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"]).stdout.decode().split())
         self.assertIn(COUNTED, text)
-        self.assertIn("looked for by counting what threads write, page by page", text)
+        self.assertIn("contention sources: counting what threads write, page by page", text)
         self.assertNotIn("repaired", run.stderr.decode())
 
     def refusal(self, *options, command=(sys.executable, "-c", "")):

@@ -45,15 +45,15 @@ class CudaByEvents(Attributions, CudaPrograms):
             self.assert_not_degraded(run)
             return self.degradations(run)
 
-        self.assertIn("CUPTI is in use by CUPTI for another profiler, and serves one tool at a time (error 39)", told())
-        self.assertIn("API version 17, of before CUDA 12", told(FAKE_CUPTI="old"))
-        self.assertIn("API version 150000; this prof knows", told(FAKE_CUPTI="new"))
+        self.assertIn("CUPTI is in use by CUPTI for another profiler, and supports one tool at a time (error 39)", told())
+        self.assertIn("API version 17, older than CUDA 12", told(FAKE_CUPTI="old"))
+        self.assertIn("API version 150000; this prof supports", told(FAKE_CUPTI="new"))
         self.assertIn("cannot load /nowhere/libcupti.so.13", told(PROF_CUPTI="/nowhere/libcupti.so.13"))
-        self.assertIn("PROF_CUDA_MODE=events leaves CUPTI out", told(FAKE_CUPTI="", PROF_CUDA_MODE="events"))
+        self.assertIn("CUPTI is not used, because PROF_CUDA_MODE=events is set", told(FAKE_CUPTI="", PROF_CUDA_MODE="events"))
         alone = self.folder / "alone"
         alone.mkdir()
         (alone / "libcuda.so.1").symlink_to(FAKES / "libcuda.so.1")
-        self.assertIn("libcupti.so is not found", told(LD_LIBRARY_PATH=str(alone)))
+        self.assertIn("libcupti.so was not found", told(LD_LIBRARY_PATH=str(alone)))
 
     def test_a_mode_that_does_not_exist(self):
         run = self.prof_run([CALLS, "overlap"], env=self.surroundings(PROF_CUDA_MODE="event"))

@@ -95,7 +95,7 @@ class Locks(driver.EndToEnd):
         self.assertLess(blame, 1.05 * stated)
         self.assertAlmostEqual(run.total("IDLE_BLAME"), sum(one["seconds"] for one in report["idle"]), delta=0.001 * blame)
         text = self.prof("report", run.directory, "--view=locks").stdout.decode()
-        self.assertRegex(text, r"worked while others waited without a lock\n +[0-9.]+ m?s +3 of 4 threads waited +compute \(uneven")
+        self.assertRegex(text, r"worked while other threads waited without a lock\n +[0-9.]+ m?s +3 of 4 threads waited +compute \(uneven")
         rows = self.prof("report", run.directory, "--view=locks", "--format=csv").stdout.decode().splitlines()
         self.assertTrue(any(row.startswith(",,works,") and "compute" in row for row in rows), rows)
         fixed, report = self.measured("uneven_fixed")

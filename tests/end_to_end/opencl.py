@@ -85,7 +85,7 @@ class OpenClPrograms(OpenClRuns):
     def test_processes_that_leave_with_work_outstanding(self):
         for way in ("outstanding", "outstanding-at-once"):
             run = self.assert_as_bare([CALLS, way], status=3)
-            self.assertIn("submitted and not seen to complete", " ".join(run.summary()["degradations"]), way)
+            self.assertIn("submitted, but no completion was recorded", " ".join(run.summary()["degradations"]), way)
 
     def test_an_event_that_serialises_two_queues_is_found_at_its_enqueue(self):
         run = self.assert_as_bare([CALLS, "two-queues-by-event"], options=("-q",))

@@ -375,11 +375,11 @@ class Patches(driver.EndToEnd):
         source.write_text(text)
         done = self.patch(run)
         self.assertEqual((done.returncode, done.stdout), (125, b""))
-        self.assertIn(b"is newer than the program; build and measure it anew; left out", done.stderr)
+        self.assertIn(b"is newer than the program; rebuild the program and measure it again; left out", done.stderr)
         source.unlink()
         done = self.patch(run)
         self.assertEqual((done.returncode, done.stdout), (125, b""))
-        self.assertIn(b"is not there; left out", done.stderr)
+        self.assertIn(b"does not exist; left out", done.stderr)
 
     def test_other_views_have_no_patch(self):
         run = self.prof_run([driver.sample("hot_loop")])

@@ -86,7 +86,7 @@ class Stalls(driver.EndToEnd):
         run = self.prof_run(["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", *program], events=["REALTIME"],
                             options=["--trace"])
         self.assertEqual((run.status, run.stdout), (0, b"200 threads done\n"), run.stderr)
-        unknown = "some threads look blocked while they are ready"
+        unknown = "some threads that wait for a processor appear blocked"
         self.assertEqual(1, sum(unknown in note for note in stalls(run)["notes"]))
         few = self.measured("late_wakeup_fixed", "2")
         self.assertFalse(any(unknown in note for note in stalls(few)["notes"]))

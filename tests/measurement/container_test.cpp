@@ -199,5 +199,5 @@ TEST_CASE("A container of a later major version is left out, and says so") {
   std::ofstream(packed.path(), std::ios::binary) << bytes;
   const ContainerReader reader = read(packed.path());
   CHECK(reader.members().empty());
-  CHECK(reader.damage().find("container format 2.0, this program reads 1.x") != std::string::npos);
+  CHECK(reader.damage().find("container format 2.0, but this prof reads 1.x") != std::string::npos);
 }

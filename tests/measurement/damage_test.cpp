@@ -215,7 +215,7 @@ TEST_CASE("a damaged extent is named, and the time it covered becomes a gap") {
   const ProcessMeasurement read = read_measurement(path);
   REQUIRE(read.warnings.size() == 1);
   CHECK(read.warnings[0] == "extent at offset " + std::to_string(traces[0].offset) +
-                                " (thread 1, trace) is damaged: its checksum does not hold");
+                                " (thread 1, trace) is damaged: its checksum does not match");
   const std::vector<TraceSample> after = whole_trace(read.threads[1]);
   REQUIRE(after.size() == before.size() - lost + 1);
   CHECK(after[0].node == kTraceGapNode);

@@ -49,7 +49,7 @@ TEST_CASE("a file that is nearly all holes is refused, and one with its bytes is
   CHECK(read_regular_file(file) == "begin");
   CHECK(!read_regular_file(file, 4));
   fs::resize_file(file, uint64_t{1} << 36);
-  CHECK(RegularFile(file).reason() == "nearly all of it is holes");
+  CHECK(RegularFile(file).reason() == "it consists almost entirely of holes");
   CHECK(!contents_of(StoredFile(file)));
 }
 

@@ -162,7 +162,7 @@ TEST_CASE("what hardware told of transfers is said beside the CPU time that samp
   CHECK(finding["values"]["transfers_per_s"] == 125'000);
   CHECK(json["sources"] == run["contention_sources"]);
   const std::string text = rendered(database, contention_as(ReportFormat::Text)).text;
-  CHECK(text.ends_with("\n\nlooked for by Intel PEBS; decoded instructions and breakpoints\n"));
+  CHECK(text.ends_with("\n\ncontention sources: Intel PEBS; decoded instructions and breakpoints\n"));
 
   run["contention"][0]["weight_s"] = 0;  // as in recordings of other profilers
   set_run(database, run);
@@ -202,12 +202,11 @@ TEST_CASE("contention as text and CSV") {
 TEST_CASE("where contention was not looked for the view says so, and where none was found as well") {
   Database database = counting(both_sides);
   set_run_text(database, R"({"run": {"command": "./count"}, "contention": []})");
-  CHECK(rendered(database, contention_as(ReportFormat::Text)).text ==
-        "no data was found that threads contend for\n");
+  CHECK(rendered(database, contention_as(ReportFormat::Text)).text == "no contention was found\n");
   set_run_text(database, R"({"run": {"command": "./count"}, "contention": [],
           "degradations": ["Contention cannot be confirmed here: x.", "2 samples were lost."]})");
   CHECK(rendered(database, contention_as(ReportFormat::Text)).text ==
-        "no data was found that threads contend for\n\nnote  Contention cannot be confirmed here: x.\n");
+        "no contention was found\n\nnote  Contention cannot be confirmed here: x.\n");
   CHECK(Json::parse(rendered(database, contention_as(ReportFormat::Json)).text)["notes"] ==
         Json{"Contention cannot be confirmed here: x."});
   set_run_text(database, R"({"run": {"command": "./count"}})");

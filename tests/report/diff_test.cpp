@@ -69,7 +69,7 @@ TEST_CASE("regressions come first, what is within chance last") {
   CHECK(lines[1] == "     before      after  difference            of total        p  function");
   CHECK(lines[2].ends_with("  hot (work.cpp:12)"));
   CHECK(lines[2].find(" x 1.") != std::string::npos);
-  CHECK(from(shown.text, "within chance").size() > 3);
+  CHECK(from(shown.text, "within noise").size() > 3);
   CHECK(shown.text.find("before    5 runs of app: before, before") != std::string::npos);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("scaling says what is lost and along which calls") {
   const Rendered shown = diffed(before, after, parsed({"--scaling=strong"}));
   CHECK(shown.text.starts_with("scaling   strong scaling from 2 to 8 ranks: "));
   CHECK(from(shown.text, "lost")[2].ends_with("  wait (wait.cpp:90)"));
-  CHECK(shown.text.ends_with("\nmost of it is lost along\n  main -> hot -> wait\n"));
+  CHECK(shown.text.ends_with("\nmost of the loss is along\n  main -> hot -> wait\n"));
   const auto json =
       nlohmann::json::parse(diffed(before, after, parsed({"--scaling=strong", "--format=json"})).text);
   CHECK(json["scaling"]["workers_after"] == 8);

@@ -363,5 +363,6 @@ TEST_CASE("ranks that wait in MPI for others do not keep their device idle") {
   CHECK(found.rank_waits_s == Approx(2.5));
   REQUIRE(found.device.size() == 1);
   CHECK(found.device[0].what == "MPI_File_write");
-  CHECK(shown(database, ReportView::Idleness).text.find("ranks waited in MPI") != std::string::npos);
+  CHECK(shown(database, ReportView::Idleness).text.find("ranks waited for other ranks in MPI") !=
+        std::string::npos);
 }

@@ -155,7 +155,7 @@ TEST_CASE("more metrics than fit a line are named") {
   const uint32_t t = b.thread(0);
   for (uint32_t metric = 0; metric < 3; ++metric) b.spend(t, {{"f", 1}}, 3, metric);
   const std::string text = rendered_text_of(b.build(), ReportView::Flat);
-  CHECK(text.find("also measured: cycles (choose with --metric)\n") != std::string::npos);
+  CHECK(text.find("also measured: cycles (select with --metric)\n") != std::string::npos);
   CHECK(text.find("REALTIME excl.") != std::string::npos);
 }
 

@@ -253,8 +253,8 @@ void finish_event_times() noexcept {
   if (!count) return;
   char note[192];
   snprintf(note, sizeof note,
-           "CUDA: %llu tasks could not be timed by events (too many at once, their context destroyed, or the "
-           "driver failed); they are missing from all times of devices",
+           "CUDA: %llu tasks could not be timed by events (too many at once, context destroyed, or driver "
+           "error); device times exclude them",
            static_cast<unsigned long long>(count));
   note_degradation(note);
 }

@@ -33,7 +33,7 @@ Mode asked_mode() noexcept {
 }
 
 constexpr const char* kDriverTooOld =
-    "CUDA: the driver lacks functions that events take, of before CUDA 10.1; what runs on the GPU is not "
+    "CUDA: the driver is older than CUDA 10.1 and lacks functions for timing by events; GPU work is not "
     "measured";
 
 template <typename... Values>
@@ -42,25 +42,25 @@ void note(const char* format, Values... values) noexcept {
   const int length = snprintf(text, sizeof text, format, values...);
   if (length > 0 && length < static_cast<int>(sizeof text))
     snprintf(text + length, sizeof text - static_cast<size_t>(length), "; %s",
-             falls_back ? "GPU work is timed by events in its streams: a few microseconds more a task, and "
-                          "kernels of several streams that took turns may seem to have run at once"
-                        : "what runs on the GPU is not measured");
+             falls_back ? "GPU work is timed by events in its streams: each task takes a few microseconds "
+                          "longer, and kernels of several streams that ran alternately may appear concurrent"
+                        : "GPU work is not measured");
   note_degradation(text);
 }
 
 void note_unusable(const CuptiLibrary& library) noexcept {
   switch (library.state) {
     case CuptiState::Missing:
-      return getenv("PROF_CUPTI") ? note("CUDA: cannot load %s, which PROF_CUPTI names", library.path)
+      return getenv("PROF_CUPTI") ? note("CUDA: cannot load %s, the library in PROF_CUPTI", library.path)
                                   : note("%s",
-                                         "CUDA: libcupti.so is not found; install CUDA's CUPTI (in Python: "
-                                         "nvidia-cuda-cupti), or name the file in PROF_CUPTI");
+                                         "CUDA: libcupti.so was not found; install CUDA's CUPTI (in Python: "
+                                         "nvidia-cuda-cupti), or set PROF_CUPTI to the file");
     case CuptiState::TooOld:
-      return note("CUDA: %s is CUPTI of API version %u, of before CUDA 12; name a newer one in PROF_CUPTI",
+      return note("CUDA: %s is CUPTI of API version %u, older than CUDA 12; set PROF_CUPTI to a newer one",
                   library.path, library.version);
     case CuptiState::TooNew:
-      return note("CUDA: %s is CUPTI of API version %u; this prof knows those of CUDA 12 and 13",
-                  library.path, library.version);
+      return note("CUDA: %s is CUPTI of API version %u; this prof supports CUDA 12 and 13", library.path,
+                  library.version);
     default:
       return note("CUDA: %s lacks functions of CUPTI", library.path);
   }
@@ -68,10 +68,10 @@ void note_unusable(const CuptiLibrary& library) noexcept {
 
 void note_refusal(CUptiResult result, const char* other) noexcept {
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-    note("CUDA: CUPTI is in use by %s, and serves one tool at a time (error 39)",
+    note("CUDA: CUPTI is in use by %s, and supports one tool at a time (error 39)",
          other[0] ? other : "another tool");
   else
-    note("CUDA: CUPTI refuses to work (error %d)", static_cast<int>(result));
+    note("CUDA: CUPTI could not be started (error %d)", static_cast<int>(result));
 }
 
 CUptiResult subscribe(CUpti_SubscriberHandle& subscriber,
@@ -150,7 +150,7 @@ void start() noexcept {
   const Mode mode = asked_mode();
   falls_back = mode != Mode::Cupti;
   if (mode != Mode::Events && start_cupti(driver_library)) return follow(driver_library);
-  if (mode == Mode::Events) note("%s", "CUDA: PROF_CUDA_MODE=events leaves CUPTI out");
+  if (mode == Mode::Events) note("%s", "CUDA: CUPTI is not used, because PROF_CUDA_MODE=events is set");
   if (falls_back) start_events(driver_library);
 }
 

@@ -268,20 +268,17 @@ void finish_records() noexcept {
   count_dropped(nullptr, 0);
   char note[160];
   if (const uint64_t count = dropped.load()) {
-    snprintf(note, sizeof note,
-             "CUDA: CUPTI dropped %llu records of tasks, which are missing from all times of devices",
+    snprintf(note, sizeof note, "CUDA: CUPTI dropped %llu records of tasks; device times exclude them",
              static_cast<unsigned long long>(count));
     note_degradation(note);
   }
   if (const uint64_t count = unknown.load()) {
-    snprintf(note, sizeof note,
-             "CUDA: %llu tasks ran whose launch was not seen; they are missing from all times of devices",
+    snprintf(note, sizeof note, "CUDA: %llu tasks had no recorded launch; device times exclude them",
              static_cast<unsigned long long>(count));
     note_degradation(note);
   }
   if (starved.load())
-    note_degradation(
-        "CUDA: there was no memory for records of tasks; some are missing from all times of devices");
+    note_degradation("CUDA: memory for records of tasks ran out; device times exclude some tasks");
 }
 
 void forget_records() noexcept {

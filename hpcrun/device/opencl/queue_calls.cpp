@@ -23,9 +23,8 @@ Queue* take_up(cl_command_queue handle, cl_device_id device, cl_queue_properties
 
 void note_refusal() noexcept {
   note_degradation(
-      "An OpenCL driver refuses to tell when commands run (CL_QUEUE_PROFILING_ENABLE): commands of such "
-      "queues are "
-      "not measured.");
+      "An OpenCL driver does not report when commands run (CL_QUEUE_PROFILING_ENABLE), so commands of its "
+      "queues are not measured.");
 }
 
 // A list of properties, and the same with profiling.

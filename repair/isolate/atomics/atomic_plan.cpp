@@ -15,7 +15,7 @@ constexpr uint8_t kMostPrefixes = 3;
 // The value for bytes that are free to choose and make little difference.
 constexpr uint8_t kLowChoice = 0x40;
 
-const char kNoMemory[] = "there is no memory to plan for it";
+const char kNoMemory[] = "out of memory";
 
 const uint8_t* code_at(uint64_t address) noexcept {
   return reinterpret_cast<const uint8_t*>(address);
@@ -177,13 +177,13 @@ bool AtomicPlanner::is_entered_within(const PlacedCode& instruction) const noexc
 const char* AtomicPlanner::plan_site(const PlacedCode& instruction, const CodeFunction& function) noexcept {
   const Instruction& decoded = instruction.decoded;
   if (decoded.memory_count != 1 || decoded.memory[0].segment == Segment::Gs)
-    return "what an atomic instruction works on cannot be told";
-  if (is_entered_within(instruction)) return "a lock prefix is jumped over";
+    return "the memory operand of an atomic instruction cannot be determined";
+  if (is_entered_within(instruction)) return "the code jumps past a lock prefix";
   const size_t bytes = atomic_trampoline_bytes(decoded.length);
   uint8_t prefixes = 0;
   uint64_t at = place_punned(instruction, bytes, prefixes);
   if (!at) at = place_by_moving_next(instruction, bytes, function, prefixes);
-  if (!at) return "a jump that fits in the place of an atomic instruction leads nowhere that is free";
+  if (!at) return "no free memory is within reach of a jump from an atomic instruction";
   AtomicSite* const site = plans_.sites.add({});
   if (!site || !add_patch(instruction, prefixes, at)) return kNoMemory;
   site->address = instruction.address;

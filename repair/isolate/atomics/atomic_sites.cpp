@@ -101,7 +101,7 @@ const char* plan_segments(const dl_phdr_info& module, TrampolinePlaces& places) 
     const int protection =
         PROT_EXEC | (header.p_flags & PF_R ? PROT_READ : 0) | (header.p_flags & PF_W ? PROT_WRITE : 0);
     if (!texts.add({page_down(low), page_up(high), protection, first, plans.patches.size()}))
-      return "there are too many modules";
+      return "the program has too many modules";
   }
   return nullptr;
 }
@@ -217,7 +217,7 @@ const char* plan_atomic_sites(const dl_phdr_info& module) noexcept {
   const size_t known = texts.size();
   static constinit TrampolinePlaces places;
   const char* why_not = places.begin() ? plan_segments(module, places) : "its memory is not known";
-  if (!why_not && !places.finish()) why_not = "the kernel makes no memory executable";
+  if (!why_not && !places.finish()) why_not = "the kernel refuses executable memory";
   if (why_not) {
     plans.sites.cut(sites);
     plans.moved.cut(moved);

@@ -17,7 +17,7 @@ CodeFunctions::CodeFunctions(const dl_phdr_info& module) noexcept {
   header_ = module.dlpi_addr + header->p_vaddr;
   FrameIndex index;
   if (!read_frame_index({reinterpret_cast<const uint8_t*>(header_), header->p_memsz}, index)) {
-    why_not_ = "the index of its unwind information is not of the usual form";
+    why_not_ = "the index of its unwind information has an unknown format";
     return;
   }
   entries_ = header_ + index.head_bytes;

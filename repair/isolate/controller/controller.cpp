@@ -27,8 +27,8 @@ constexpr uint32_t kMostBeginnings = 10;     // tries, one per tick, to reach al
 constexpr uint32_t kMostMoves = 10;          // tries to make all memory common, one per kForkRestNs
 
 constexpr char kTooMuchCode[] =
-    "looking through the code of the program and its libraries would take more than a third of the time; "
-    "measure a longer run";
+    "scanning the code of the program and its libraries would take more than a third of the time; measure a "
+    "longer run";
 
 uint64_t cpu_ns_of_program() noexcept {
   return sys_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - sys_clock_ns(CLOCK_THREAD_CPUTIME_ID) +
@@ -186,18 +186,17 @@ class Loop {
   static const char* why_no_session(SessionStart result) noexcept {
     switch (result) {
       case SessionStart::NoDispatch:
-        return "the kernel does not dispatch system calls (prctl, Linux 5.11)";
+        return "the kernel does not support system call dispatch (prctl, Linux 5.11)";
       case SessionStart::TooMany:
         return "the program has too many threads";
       case SessionStart::NotCommon:
-        return why_not_common() ? why_not_common()
-                                : "memory that came as the program ran cannot be made common";
+        return why_not_common() ? why_not_common() : "memory mapped during the run cannot be made common";
       case SessionStart::SignalReader:
         return "the program reads signals from descriptors (signalfd)";
       case SessionStart::WatchesTime:
         return "the program has a timer or a limit of its CPU time (setitimer, timer_create, ulimit -t)";
       default:
-        return "a thread of the program's takes no signals";
+        return "a thread of the program blocks all signals";
     }
   }
 

@@ -60,9 +60,9 @@ const char* refusal() noexcept {
   if (common_memory_file() < 0) return why_not_common();
   switch (controller.stage.load()) {
     case Stage::Planning:
-      return "the program ended while its atomic instructions were being found";
+      return "the program ended before all its atomic instructions were found";
     case Stage::Asking:
-      return "no thread of the program worked for long enough at a time";
+      return "no thread of the program ran long enough without waiting";
     default:
       return nullptr;
   }
@@ -129,7 +129,7 @@ void ensure_controller(CreateThread create) noexcept {
   if (!reserve_private_pages(common_memory_file()))
     refuse("the address space has no room for private pages");
   else if (!create_thread(create))
-    refuse("the thread that isolates pages cannot be made");
+    refuse("the thread that isolates pages cannot be created");
   errno = error;
 }
 

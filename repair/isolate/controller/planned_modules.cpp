@@ -105,7 +105,7 @@ int plan_module(dl_phdr_info* module, size_t, void*) {
                                         [low](const PlannedModule& one) { return one.low == low; });
     if (known == modules.planned + modules.count) {
       if (modules.count == kMostModules) {
-        modules.why_not = "there are too many modules";
+        modules.why_not = "the program has too many modules";
         return 1;
       }
       if (const char* why_not = plan_atomic_sites(*module)) {

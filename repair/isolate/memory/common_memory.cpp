@@ -41,7 +41,7 @@ constexpr uint64_t kMostReserved = uint64_t{64} << 30;
 constexpr uint64_t kLeastReserved = uint64_t{1} << 30;
 
 constexpr char kHasThreads[] = "the program has threads already";
-constexpr char kNoSpace[] = "the address space has no room for it";
+constexpr char kNoSpace[] = "the address space is too small";
 constexpr char kInCall[] = "a thread is mapping memory";
 
 std::atomic<const char*> refusal{nullptr};
@@ -85,7 +85,7 @@ const char* open_file(CommonHold& hold) noexcept {
   if (raw_syscall(SYS_ftruncate, file, static_cast<long>(kAddressSpaceBytes)) < 0 ||
       raw_syscall(SYS_fstat, file, reinterpret_cast<long>(&status)) < 0) {
     raw_syscall(SYS_close, file);
-    return "a file in memory cannot be as large as the address space";
+    return "a memory file as large as the address space cannot be created";
   }
   hold.file = adopt_descriptor(static_cast<int>(file));
   hold.inode = status.st_ino;
@@ -131,8 +131,7 @@ const char* why_never_common() noexcept {
   if (has_limit(RLIMIT_AS)) return "the address space is limited (ulimit -v)";
   if (has_limit(RLIMIT_DATA)) return "memory is limited (ulimit -d)";
   if (has_limit(RLIMIT_FSIZE)) return "the size of files is limited (ulimit -f)";
-  if (promises_no_more_than_there_is())
-    return "the kernel commits no more memory than it has (vm.overcommit_memory)";
+  if (promises_no_more_than_there_is()) return "the kernel does not overcommit memory (vm.overcommit_memory)";
   return nullptr;
 }
 
@@ -240,7 +239,7 @@ void find_foreign_work(void* argument, const OwnMapping& mapping) noexcept {
   if (begins_with("/[aio]") || begins_with("anon_inode:[io_uring]"))
     found = "the program has asynchronous input and output (io_uring, libaio)";
   else if (begins_with("/dev/") && !begins_with("/dev/shm/") && !begins_with("/dev/zero"))
-    found = "a device works on memory of the program";
+    found = "a device accesses memory of the program";
 }
 
 const char* why_not_moved() noexcept {

@@ -28,10 +28,11 @@ namespace {
 HPCRUN_STAND_BEFORE(malloc);
 HPCRUN_STAND_BEFORE(malloc_usable_size);
 
-constexpr char kNotLoaded[] = "jemalloc, which threads as processes allocate by, cannot be loaded";
+constexpr char kNotLoaded[] = "jemalloc, the allocator for converted threads, cannot be loaded";
 constexpr char kNoMemory[] =
-    "the machine has not as much memory left as the program uses, whose released blocks are not used again";
-constexpr char kSizeless[] = "the program's allocator does not say how large a block is (malloc_usable_size)";
+    "the machine has less free memory than the program uses, which is needed because freed blocks are not "
+    "reused";
+constexpr char kSizeless[] = "the program's allocator does not report block sizes (malloc_usable_size)";
 
 constinit char library[4096] = {};  // its path
 constinit std::atomic<int> loading_thread{0};

@@ -25,8 +25,8 @@ namespace hpcrun {
 
 namespace {
 
-constexpr char kNotYet[] = "the process has not begun";
-constexpr char kNotAsked[] = "nobody asked for it";
+constexpr char kNotYet[] = "the process has not started";
+constexpr char kNotAsked[] = "it was not requested";
 constexpr char kLimited[] = "the process has limited its memory (setrlimit)";
 constexpr char kForked[] = "the process has forked";
 
@@ -76,8 +76,8 @@ void note_common() noexcept {
 
 [[noreturn]] void end_unforked() noexcept {
   constexpr char kLine[] =
-      "prof: the kernel refuses to make common memory private for a fork; the program is ended before it "
-      "would share it\n";
+      "prof: the kernel refuses to make common memory private for a fork; the program is ended, because it "
+      "would share the memory\n";
   raw_syscall(SYS_write, STDERR_FILENO, reinterpret_cast<long>(kLine), sizeof kLine - 1);
   abort();
 }

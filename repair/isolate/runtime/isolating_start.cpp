@@ -179,7 +179,7 @@ void prepare() noexcept {
   if (!signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
-  if (config.contention_by_pages && !written_lines.start()) return note_refusal("there is no memory");
+  if (config.contention_by_pages && !written_lines.start()) return note_refusal("out of memory");
   const Isolates pages = config.contention_by_pages ? Isolates::Written
                          : config.isolates_always   ? Isolates::Random
                                                     : Isolates::Told;
@@ -197,7 +197,7 @@ void prepare() noexcept {
                      note,
                      kSampling,
                      {locks.forbid, locks.at}}))
-    return note_refusal(found->refusal() ? found->refusal() : "the process is the child of one that forked");
+    return note_refusal(found->refusal() ? found->refusal() : "the process is a forked child");
   begin_with(*found);
 }
 

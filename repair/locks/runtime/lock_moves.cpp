@@ -69,7 +69,7 @@ void declined(LockDeclined reason) noexcept {
 
 constexpr LockRepair kRepair{&hpcrun_contended_lines, moved, declined, is_common_memory};
 
-constexpr char kNoLockMoved[] = "A library was loaded with RTLD_DEEPBIND: from then on no lock was moved.";
+constexpr char kNoLockMoved[] = "A library was loaded with RTLD_DEEPBIND: from then on, no lock was moved.";
 
 Kind lock_moves_kind;
 std::atomic<bool> is_moving{false};

@@ -155,9 +155,8 @@ TEST_CASE("A member whose bytes are others is left out and named, and all others
   for (const Profile& profile : analysis.database.profiles) ranks.insert(profile.id.rank);
   CHECK(ranks.size() == 3);
   REQUIRE(analysis.warnings.size() == 1);
-  CHECK(analysis.warnings[0] == second.path.string() +
-                                    ": damaged: its bytes in the container are not those that were "
-                                    "added; left out");
+  CHECK(analysis.warnings[0] ==
+        second.path.string() + ": damaged: its bytes in the container differ from those added; left out");
 }
 
 TEST_CASE("Values that are written as they are computed are those that are kept") {

@@ -404,12 +404,13 @@ TEST_CASE("Code that cannot be told with certainty is declined with its reason")
   CHECK(why_not(kIncrement, false) == Text("it has no unwind information"));
   CHECK(why_not({0x90, 0xc3}, false) == Text());
   // je over the LOCK prefix, as in the C library
-  CHECK(why_not({0x74, 0x01, 0xf0, 0xff, 0x07, 0x90, 0x90, 0xc3}) == Text("a lock prefix is jumped over"));
+  CHECK(why_not({0x74, 0x01, 0xf0, 0xff, 0x07, 0x90, 0x90, 0xc3}) ==
+        Text("the code jumps past a lock prefix"));
   CHECK(why_not({0xf0, 0xff, 0x07, 0x06, 0x90, 0x90, 0x90, 0xc3}) ==
         Text("a function with atomic instructions cannot be decoded"));
   CHECK(why_not({0x06, 0x90, 0xc3}) == Text());
   // lock incl %gs:(%rdi), and with an address of 32 bits
-  const Text untold = "what an atomic instruction works on cannot be told";
+  const Text untold = "the memory operand of an atomic instruction cannot be determined";
   CHECK(why_not({0x65, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
   CHECK(why_not({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
 }

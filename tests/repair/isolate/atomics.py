@@ -78,7 +78,7 @@ class SystemPrograms(unittest.TestCase):
         result = run("plan_atomics", "/usr/lib/x86_64-linux-gnu/libc.so.6")
         if not result.stdout:
             self.skipTest("the C library lies elsewhere")
-        self.assertIn(": a lock prefix is jumped over", result.stdout)
+        self.assertIn(": the code jumps past a lock prefix", result.stdout)
 
 
 if __name__ == "__main__":

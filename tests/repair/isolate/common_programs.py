@@ -201,7 +201,7 @@ def is_declined(folder):
     address_space, forked = "the address space is limited (ulimit -v)", "the process has forked"
     limited = "the process has limited its memory (setrlimit)"
     cases = [("", "tell()", ["common"]),
-             ("export PROF_ISOLATE=0;", "tell()", ["nobody asked for it"]),
+             ("export PROF_ISOLATE=0;", "tell()", ["it was not requested"]),
              ("ulimit -v 200000000;", "tell()", [address_space]),
              ("ulimit -d 8000000;", "tell()", ["memory is limited (ulimit -d)"]),
              ("ulimit -f 1000;", "tell()", ["the size of files is limited (ulimit -f)"]),
