@@ -206,7 +206,7 @@ class Aggregate(RanksOfNode):
         self.assertEqual(1, len(lines), lines)
         left, = self.left()
         self.assertIn(f"cannot add to {disk}/job/{HOST}.ranks: No space left on device", lines[0])
-        self.assertIn(f"`cp {left}/*.* {disk}/job` on {HOST} adds it", lines[0])
+        self.assertIn(f"run `cp {left}/*.* {disk}/job` on {HOST}", lines[0])
         self.assertGreaterEqual(len(list(left.glob("*.prof"))), 1)
         subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
         subprocess.run(f"cp {left}/*.* {disk}/job", shell=True, check=True)

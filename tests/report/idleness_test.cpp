@@ -171,7 +171,7 @@ TEST_CASE("threads that wait in OpenMP or OpenBLAS for others are not to blame")
   CHECK(found.device[0].share == Approx(0.5));
   CHECK(found.device[0].share_of_run == Approx(0.1));  // 2 s of blame in 3 s of idleness are not scaled
   CHECK(shown(database, ReportView::Idleness)
-            .text.find("12.000 s                  not blamed: threads waited in OpenMP") !=
+            .text.find("12.000 s                  not blamed: threads waited for other threads in OpenMP") !=
         std::string::npos);
 }
 

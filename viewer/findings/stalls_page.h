@@ -20,7 +20,7 @@ class StallsPage : public EvidencePage {
  protected:
   void fill() override;
   QString limit_of_time() const override {
-    return "The table shows stalls in the selected time, the sentences the whole run.";
+    return "The table shows the stalls of the selected time, the sentences those of the whole run.";
   }
   QModelIndex row_of_finding(const QString& id) const override;
   void showEvent(QShowEvent* event) override;
