@@ -34,12 +34,12 @@ std::string sentence_of(const MatchedRuns& runs, const RunChanges& changes, cons
                        words_for_metric(what), change.exclusive.difference() > 0 ? "lost" : "gained",
                        certainty);
   if (change.presence == Presence::OnlyAfter)
-    return fmt::format("{} is new and takes {}: {} of all before {}", row, after, share, certainty);
+    return fmt::format("{} is new and takes {}: {} of the total before {}", row, after, share, certainty);
   if (change.presence == Presence::OnlyBefore)
-    return fmt::format("{} is gone and took {}: {} of all before {}", row,
+    return fmt::format("{} is gone and took {}: {} of the total before {}", row,
                        words_for_amount(what, change.exclusive.before), share, certainty);
-  return fmt::format("{} takes {}: {} of all before {}", row, words_for_change(what, change.exclusive), share,
-                     certainty);
+  return fmt::format("{} takes {}: {} of the total before {}", row, words_for_change(what, change.exclusive),
+                     share, certainty);
 }
 
 Finding finding_of(const MatchedRuns& runs, const RunChanges& changes, const RunChange& change,

@@ -173,8 +173,7 @@ void add_selection_options(CLI::App& command, std::string& database, std::vector
   command.add_option("database", database, "Database or measurement directory")
       ->required()
       ->type_name("DATABASE|DIR");
-  command
-      .add_option("--thread", threads, "Only these threads: index, rank.thread or name (patterns allowed)")
+  command.add_option("--thread", threads, "Select threads by index, rank.thread or name (patterns allowed)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("THREAD");
@@ -194,7 +193,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
                   "Output format: text, json, csv, or patch with --view=contention [text]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
-  command.add_option("--metric", options.metrics, "Only these metrics; rows are sorted by the first")
+  command.add_option("--metric", options.metrics, "Select metrics; rows are sorted by the first")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("NAME");
@@ -219,8 +218,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->check(within(0.01, 100.0))
       ->type_name("PCT");
   command
-      .add_option("--barriers", options.barriers,
-                  "More functions in which threads wait for each other (patterns allowed)")
+      .add_option("--barriers", options.barriers, "Also treat these functions as barriers (patterns allowed)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("NAME");

@@ -8,7 +8,7 @@ namespace prof {
 void add_measuring_options(CLI::App& command, MeasuringOptions& options) {
   command
       .add_option("-e,--event", options.events,
-                  "Sample this event, at RATE per second; repeatable [CPUTIME@1000]")
+                  "Event to sample, at RATE per second; repeatable [CPUTIME@1000]")
       ->type_name("EVENT[@RATE]")
       ->allow_extra_args(false);
   command.add_flag("--trace", options.trace, "Also record a timeline");

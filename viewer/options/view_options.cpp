@@ -77,7 +77,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("--function", options.function, "Function to select, as reports name it")
       ->type_name("NAME");
   command.add_option("--metric", options.metric, "Metric to show first")->type_name("METRIC");
-  command.add_option("--thread", options.threads, "Only these threads, as in `prof report --thread`")
+  command.add_option("--thread", options.threads, "Select threads, as in `prof report --thread`")
       ->type_name("THREAD")
       ->allow_extra_args(false);
   command

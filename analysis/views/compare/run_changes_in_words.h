@@ -24,7 +24,7 @@ std::string words_for_sides(const RunChanges& changes);
 // "8 ranks", "2 threads".
 std::string words_for_workers(const MatchedRuns& runs, uint64_t workers);
 
-// "1.38 s instead of 1.20 s, 180 ms more (x 1.15): 15 % of all before, p = 0.001".
+// "1.38 s instead of 1.20 s, 180 ms more (x 1.15): 15 % of the total before, p = 0.001".
 std::string total_in_words(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
 
 // How the differences were judged, and what makes it more certain.

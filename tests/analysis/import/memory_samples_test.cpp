@@ -245,7 +245,7 @@ TEST_CASE("of an instruction that is not at hand, or not exactly known, only the
   const auto found = summary_of(import).contention;
   REQUIRE(found.size() == 1);
   CHECK(found[0].sides[0].bytes == 1);
-  CHECK(found[0].sharing == hpcrun::Sharing::False);  // by the known sizes
+  CHECK(found[0].sharing == hpcrun::Sharing::False);  // from the known data
   CHECK(warns(import, "the sizes of 100 of 100 memory accesses are not known"));
 }
 

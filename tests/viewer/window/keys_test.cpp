@@ -360,7 +360,7 @@ TEST_CASE("the time in front of the timeline is chosen for all pages, and told b
   QTest::qWait(1);
   CHECK(opened.window.page("summary")->findChild<QTextBrowser*>()->toPlainText().contains(
       "the functions below the selected time, 0.500 s to 1.000 s (500 ms)"));
-  // Every page shows it, and all of the run again.
+  // Every page shows it, and the whole run again.
   for (const std::string& page : kPages) {
     opened.window.show_page(QString::fromStdString(page));
     QTest::qWait(1);
