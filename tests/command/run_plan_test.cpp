@@ -122,7 +122,7 @@ TEST_CASE("a repair file that cannot be read is refused, one that fits nothing i
   REQUIRE(notes.size() == 2);
   CHECK(notes[0].line == facts.given.left_out[0]);
   CHECK(notes[0].is_remark);
-  CHECK_THAT(notes[1].line, StartsWith("/tmp/repair.json: nothing in it can be done for this program;"));
+  CHECK_THAT(notes[1].line, StartsWith("/tmp/repair.json: none of its repairs applies to this program;"));
 }
 
 TEST_CASE("the libraries of a run come in the order in which calls have to reach them") {

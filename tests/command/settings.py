@@ -99,7 +99,7 @@ class Settings(driver.EndToEnd):
         self.assertEqual(login.read_text(), "# the user's\n")
         second, first = sorted(done.stderr.splitlines(), key=lambda line: "export.output" in line)
         self.assertIn(f"{self.project}:3: export.output is ignored", first)
-        self.assertIn("set it by --output, PROF_EXPORT_OUTPUT or your own config.toml", first)
+        self.assertIn("set it with --output, PROF_EXPORT_OUTPUT or your own config.toml", first)
         self.assertIn(f"{self.project}:4: export.force is ignored", second)
         rows = json.loads(self.prof("config", "--format=json").stdout)["settings"]
         self.assertEqual([(row["key"], row["refused"], row["effective"]) for row in rows],

@@ -73,7 +73,8 @@ TEST_CASE("lines that look otherwise are left as they are") {
   CHECK(added("  other.done = 3;\n", change(ChangedPart::Member, 1, "done")) == kOther);
   CHECK(added("int a, b;\n", change(ChangedPart::Member, 1, "b")) == "! declares several names at once");
   CHECK(added("int a, b;\n", change(ChangedPart::Member, 1, "a")) == "! declares several names at once");
-  CHECK(added("int\n  done;\n", change(ChangedPart::Member, 2, "done")).starts_with("! has the name"));
+  CHECK(
+      added("int\n  done;\n", change(ChangedPart::Member, 2, "done")).starts_with("! has the declared name"));
   CHECK(added("static\nint done;\n", change(ChangedPart::Member, 2, "done")) ==
         "! continues the previous line");
   CHECK(added("struct Counter;\nint x{};\n", change(ChangedPart::Type, 1, "", "struct Counter"))

@@ -209,7 +209,7 @@ TEST_CASE("A full disk leaves no database, and the old one where there was one")
     const FileSizeLimit limit(4096);
     const Failure failure = failure_of([&] { write_database(large, target); });
     CHECK(failure.kind == Kind::Unwritable);
-    CHECK(failure.message.find("cannot write: File too large; free space there") != std::string::npos);
+    CHECK(failure.message.find("cannot write: File too large; free disk space") != std::string::npos);
   }
   CHECK(std::filesystem::is_empty(directory.path()));
   write_database(known_database(), target);

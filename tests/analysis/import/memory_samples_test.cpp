@@ -275,7 +275,8 @@ TEST_CASE("lines whose writer was not recorded are told, and what to record") {
   recording.add({101, &sampled_load4, kMisses, kModifiedHere});
   const Import import = recording.import();
   CHECK(summary_of(import).contention.empty());
-  CHECK(warns(import, "1 cache line came from other caches, but no other thread was seen to write there"));
+  CHECK(
+      warns(import, "1 cache line came from other caches, but no other thread wrote there in the recording"));
 }
 
 TEST_CASE("processes have lines of their own at the same address") {
