@@ -10,32 +10,32 @@
 
 namespace prof {
 
-struct Note {
-  std::string line;
-  bool is_remark = false;  // omitted by --quiet
-};
-
 class Notes {
  public:
+  struct Line {
+    std::string text;
+    bool is_remark = false;  // omitted by --quiet
+  };
+
   // As say() and remark() of message.h, but printed later.
   template <typename... Args>
   void say(fmt::format_string<Args...> format, Args&&... args) {
-    notes_.push_back({fmt::format(format, std::forward<Args>(args)...), false});
+    lines_.push_back({fmt::format(format, std::forward<Args>(args)...), false});
   }
   template <typename... Args>
   void remark(fmt::format_string<Args...> format, Args&&... args) {
-    notes_.push_back({fmt::format(format, std::forward<Args>(args)...), true});
+    lines_.push_back({fmt::format(format, std::forward<Args>(args)...), true});
   }
 
-  const std::vector<Note>& all() const { return notes_; }
+  const std::vector<Line>& all() const { return lines_; }
 
   // Prints the lines in the order in which they were added.
   void print() const {
-    for (const Note& note : notes_) note.is_remark ? remark_line(note.line) : say_line(note.line);
+    for (const Line& line : lines_) line.is_remark ? remark_line(line.text) : say_line(line.text);
   }
 
  private:
-  std::vector<Note> notes_;
+  std::vector<Line> lines_;
 };
 
 }  // namespace prof

@@ -118,11 +118,11 @@ TEST_CASE("a repair file that cannot be read is refused, one that fits nothing i
   CHECK(refusal_of(request, facts) == "/tmp/repair.json: no such file");
   facts.given.problem.clear();
   facts.given.left_out = {"allocations of main: not repaired, because {} no longer exists"};
-  const std::vector<Note> notes = plan_run(request, facts).notes.all();
+  const std::vector<Notes::Line> notes = plan_run(request, facts).notes.all();
   REQUIRE(notes.size() == 2);
-  CHECK(notes[0].line == facts.given.left_out[0]);
+  CHECK(notes[0].text == facts.given.left_out[0]);
   CHECK(notes[0].is_remark);
-  CHECK_THAT(notes[1].line, StartsWith("/tmp/repair.json: none of its repairs applies to this program;"));
+  CHECK_THAT(notes[1].text, StartsWith("/tmp/repair.json: none of its repairs applies to this program;"));
 }
 
 TEST_CASE("the libraries of a run come in the order in which calls have to reach them") {
@@ -247,7 +247,7 @@ TEST_CASE("devices are followed by the way that the machine offers, and as the u
   const RunPlan other = plan_run(request, facts);
   CHECK_FALSE(variable(other, "CUDA_INJECTION64_PATH"));
   REQUIRE(other.notes.all().size() == 1);
-  CHECK_THAT(other.notes.all()[0].line, StartsWith("CUDA_INJECTION64_PATH is set (/u/injection.so), and"));
+  CHECK_THAT(other.notes.all()[0].text, StartsWith("CUDA_INJECTION64_PATH is set (/u/injection.so), and"));
   facts.devices->cuda_mode = "both";
   CHECK(refusal_of(request, facts) == "PROF_CUDA_MODE is both; set it to events or cupti, or unset it");
   facts.devices.reset();

@@ -121,7 +121,7 @@ TEST_CASE("a sampled trace of devices without a trace is said to change nothing"
   options.device_trace = DeviceTrace::Sampled;
   const Notes notes = read_run_request(options, nullptr).notes;
   REQUIRE(notes.all().size() == 1);
-  CHECK(notes.all()[0].line == "--device-trace=sampled has no effect without --trace");
+  CHECK(notes.all()[0].text == "--device-trace=sampled has no effect without --trace");
   CHECK_FALSE(notes.all()[0].is_remark);
   options.measuring.trace = true;
   CHECK(read_run_request(options, nullptr).notes.all().empty());
