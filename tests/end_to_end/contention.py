@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
 """Contended data is found, to the byte, with the code of both sides and the recommended change. Data that only looks
-contended is not."""
+contended is not.
+
+Chance: whether two threads run at the same time often enough. Accepted for samples that contend: 1e-8 a run; they are measured up to six
+times until they are found, and a run misses with less than 2.2 % (driver.ATTEMPTS). What is found must be right in each run, and have all
+of its places: one with a fifth of a thread's samples is missing from a hundred of them with 2e-10. Accepted for nine samples that do not
+contend: 13 %, nine times 1.5 %, the 95 % bound of 0 wrong findings in 200 runs (docs/performance.md, tests/bench/contention_found). Not
+less, because no more runs were counted, and a wrong finding must not be tried again. None was observed."""
 
 import os
 import pathlib
@@ -30,13 +36,22 @@ class Contention(driver.EndToEnd):
         command = (driver.sample(sample), *arguments)
         run = None if anew else self.known.get((command, events))
         if not run:
-            run = self.prof_run(command, events=list(events), directory=None if anew else self.place / str(len(self.known)))
+            run = self.prof_run(command, events=list(events), directory=None if anew else self.place / str(sum(1 for _ in self.place.iterdir())))
             if not anew:
                 self.known[command, events] = run
         self.assertEqual(run.status, 0, run.stderr)
         if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
             self.skipTest("the kernel refuses breakpoints here")
         return run, run.report("contention")
+
+    def contended(self, sample, events=("contention",)):
+        """A run of a sample whose threads contend that found it; other tests get the same run."""
+        for _ in driver.attempts():
+            run, report = self.measured(sample, events=events)
+            if report["data"]:
+                break
+            self.known.pop(next(key for key, known in self.known.items() if known is run))
+        return run, report
 
     def prof(self, *words):
         return self.plain_run([str(driver.PROF), *map(str, words)])
@@ -61,7 +76,7 @@ class Contention(driver.EndToEnd):
         return named
 
     def test_neighbouring_counters(self):
-        run, report = self.measured("counters")
+        run, report = self.contended("counters")
         data, finding = self.only(report)
         self.assertEqual(finding["kind"], "false-sharing")
         self.assertEqual((data["kind"], data["name"], data["sharing"]), ("variable", "counters", "false"))
@@ -105,7 +120,7 @@ class Contention(driver.EndToEnd):
         return found
 
     def test_fields_of_several_widths(self):
-        _, report = self.measured("fields")
+        _, report = self.contended("fields")
         data, finding = self.only(report)
         self.assertEqual((finding["kind"], data["kind"], data["name"], data["remedy"]),
                          ("false-sharing", "variable", "connection", "separate-fields"))
@@ -121,7 +136,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual((data["changes"][0]["line"], data["bytes_after"]), (declared, 128))
 
     def test_locks_in_one_line(self):
-        _, report = self.measured("lock_array")
+        _, report = self.contended("lock_array")
         data, finding = self.only(report)
         self.assertEqual((finding["kind"], data["kind"], data["name"], data["remedy"]),
                          ("false-sharing", "variable", "locks", "pad-elements"))
@@ -144,7 +159,7 @@ class Contention(driver.EndToEnd):
             return re.sub(r"\d+\.(\d) ", r"PID.\1 ", text)
 
         for sample, pages in (("counters", ("docs/contention.md",)), ("fields", ("README.md", "docs/contention.md"))):
-            run, report = self.measured(sample)
+            run, report = self.contended(sample)
             self.only(report)
             text = self.prof("report", run.directory, "--view=contention").stdout.decode()
             for page in pages:
@@ -159,7 +174,7 @@ class Contention(driver.EndToEnd):
                     self.assertIn(lasting(shown[0].partition(": thread")[0]), told)
 
     def test_a_reader_beside_a_writer(self):
-        _, report = self.measured("stop_flag")
+        _, report = self.contended("stop_flag")
         data, finding = self.only(report)
         self.assertEqual(finding["kind"], "false-sharing")
         self.assertEqual(self.places(data), {(0, ".stop"): {"reads"}, (1, ".done"): {"reads", "writes"}})
@@ -171,7 +186,7 @@ class Contention(driver.EndToEnd):
         self.assertEqual(self.changes(data), [("member", "done", "struct Job", 16, 128)])
 
     def test_true_sharing(self):
-        _, report = self.measured("total")
+        _, report = self.contended("total")
         data, finding = self.only(report)
         self.assertEqual(finding["kind"], "true-sharing")
         self.assertEqual((data["name"], data["remedy"], data["changes"], data["bytes_after"]), ("total", "copy-per-thread", [], 0))
@@ -182,7 +197,7 @@ class Contention(driver.EndToEnd):
         return next(frame["function"].split("(")[0] for frame in allocation["frames"] if frame.get("file", "").endswith(".cpp"))
 
     def test_objects_from_neighbouring_allocations(self):
-        run, report = self.measured("neighbours")
+        run, report = self.contended("neighbours")
         data, finding = self.only(report)
         self.assertEqual(finding["kind"], "false-sharing")
         self.assertEqual((data["kind"], data["bytes"], data["lines"], data["remedy"]), ("allocation", 8, 1, "align-objects"))
@@ -209,7 +224,7 @@ class Contention(driver.EndToEnd):
         self.assertIn("make_counter() (neighbours.cpp:", text)
 
     def test_statistics_packed_in_an_allocated_array(self):
-        _, report = self.measured("statistics")
+        _, report = self.contended("statistics")
         data, finding = self.only(report)
         self.assertEqual(finding["kind"], "false-sharing")
         self.assertEqual((data["kind"], data["bytes"], data["remedy"]), ("allocation", 128, "pad-elements"))
@@ -221,7 +236,7 @@ class Contention(driver.EndToEnd):
 
     def test_what_a_change_saves_is_estimated(self):
         """On a busy machine two threads rarely run at the same time, and rarely contend: then nothing is predicted."""
-        run, report = self.measured("counters")
+        run, report = self.contended("counters")
         data, finding = self.only(report)
         if not data["followed"]:
             self.assertEqual((data["saving_s"], data["saving_high_s"]), (0, 0))
@@ -243,7 +258,7 @@ class Contention(driver.EndToEnd):
                 self.assertEqual(report["data"], [])
 
     def test_the_clock_may_have_a_rate_of_its_own(self):
-        run, report = self.measured("counters", events=("CPUTIME@500", "contention"))
+        run, report = self.contended("counters", events=("CPUTIME@500", "contention"))
         self.assertEqual(run.summary()["sampling"]["requested_hz"], 500)
         self.assertEqual(self.only(report)[0]["name"], "counters")
 

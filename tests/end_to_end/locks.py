@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
 """Waiting for locks is charged to the lock, to the waiting line and to the line that held it. Uncontended locks are not
-reported."""
+reported.
+
+Chance: when threads get a processor. Waiting is compared with what the program timed itself, within 5 to 10 %, or with its CPU time, within
+factors. A delayed thread lengthens both, but for what happens between two clocks: a microsecond of a wait of 10 ms. Accepted: 1e-3 a
+run, by choice, for a dozen comparisons whose failures were not counted. Not less, because the scheduler's distribution is not known, and
+wider limits would accept a tenth of the waiting in a wrong place. The deadlock by a lock that changed hands has ten attempts, and is
+skipped then."""
 
 import os
 import pathlib

@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""Programs that use OpenCL run under prof as without it, and prof traces what they do on the device."""
+"""Programs that use OpenCL run under prof as without it, and prof traces what they do on the device.
+
+Chance: for the cases of OpenClTimes, when the device's threads, which run on the processors, get one. Times are compared with what the
+program states, within 1 to 25 %, so that a delay is in both; findings and stalls have six attempts. Accepted: 1e-3 a run, by choice, for some
+twenty comparisons whose failures were not counted. Not less, because the scheduler's distribution is not known, and wider limits would
+accept wrong causes. The cases of OpenClPrograms do not depend on it."""
 
 import contextlib
 import os
@@ -11,7 +16,7 @@ import sys
 import time
 import unittest
 
-from driver import BUILD, PROF, EndToEnd, Run, main, program, sample
+from driver import BUILD, PROF, EndToEnd, attempts, Run, main, program, sample
 
 CALLS = program("opencl_calls")
 SAMPLES = ("overlap", "allocation", "reads", "shared", "asynchronous")
@@ -187,7 +192,7 @@ class OpenClTimes(OpenClRuns):
         for name, sentences in defects.items():
             with self.subTest(name):
                 # Other users of the processors move kernels, which run there, to times when others wait for them.
-                for _ in range(3):
+                for _ in attempts():
                     run = self.prof_run([opencl_sample(name)], options=())
                     printed = " ".join(run.stderr.decode().split())
                     found = printed[printed.index(" findings * "):]
@@ -198,7 +203,7 @@ class OpenClTimes(OpenClRuns):
 
     def stall_for_device(self, how):
         # The device's work runs on the processors: other load can keep the team from ever waiting for it together.
-        for _ in range(3):
+        for _ in attempts():
             run = self.prof_run([program("opencl_team"), how], events=["REALTIME"], options=["-q", "--trace"])
             self.assertEqual(0, run.status, run.stderr)
             findings = [one for one in run.report("stalls")["findings"]

@@ -5,14 +5,11 @@ import json
 
 import driver
 
-ATTEMPTS = 4
-
-
 class RepairRuns(driver.EndToEnd):
-    def run_until(self, is_found, command, output=None, events=(), options=(), attempts=ATTEMPTS):
+    def run_until(self, is_found, command, output=None, events=(), options=(), attempts=driver.ATTEMPTS):
         """Returns a run of the program that found what is expected. `output`: the program's, None if it does not
         matter."""
-        for _ in range(attempts):
+        for _ in driver.attempts(attempts):
             run = self.prof_run(command, events=list(events), options=list(options))
             self.assertEqual(run.status, 0, run.stderr)
             if output is not None:

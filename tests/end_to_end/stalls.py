@@ -1,5 +1,10 @@
 #!/usr/bin/env python3
-"""The stalls of a team of processes are found if one of them wakes up late, and no others are."""
+"""The stalls of a team of processes are found if one of them wakes up late, and no others are.
+
+Chance: when twelve processes get a processor. What is lost is compared with what the program timed itself, from -20 to +10 %, so that a
+delay is in both; samples are 5 ms apart, which is 3.4 % of a stall of 290 ms if both ends miss. Accepted: 1e-3 a run, by choice: six such
+comparisons, whose failures were not counted. Not less, because the two tests on a busy machine depend on the scheduler, whose
+distribution is not known, and wider limits would accept a stall in six that is missing."""
 
 import contextlib
 import os

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
 """Reads what `prof view --screenshot` paints: shares of colours equal the shares in reports, and texts are present.
-Uses real runs of samples, each of which has something to show on its page."""
+Uses real runs of samples, each of which has something to show on its page.
+
+Chance: what there is to draw. Pixels are compared with reports of the same measurement, so sampling cannot make them differ. `statistics`
+is measured up to six times until its contention is found, and misses it with less than 1e-9 (driver.ATTEMPTS). `hot_loop` has some 1,800
+samples in the functions that are searched. `late_wakeup` has ten stalls of up to 290 ms, of which one is enough. Accepted: 1e-6 a run. Not
+less, because no count of runs supports less."""
 
 import collections
 import csv
@@ -46,8 +51,12 @@ class ViewerPixels(driver.EndToEnd):
             program, *words = how["command"]
             if not pathlib.Path(driver.sample(program)).exists():
                 self.skipTest(f"{program} was not built: there is no OpenCL here")
-            run = self.prof_run([driver.sample(program), *words], events=how.get("events", ()),
-                                options=how.get("options", ()), directory=self.shared / name)
+            for _ in driver.attempts():
+                run = self.prof_run([driver.sample(program), *words], events=how.get("events", ()),
+                                    options=how.get("options", ()), directory=self.shared / name)
+                if name != "statistics" or run.status != 0 or run.report("contention")["data"]:
+                    break
+                shutil.rmtree(run.directory)
             if name.startswith("opencl") and run.status != 0:
                 self.skipTest(f"{program} found no device: {run.stderr.decode(errors='replace')[-200:]}")
             self.assertEqual(run.status, 0, run.stderr.decode(errors="replace"))
