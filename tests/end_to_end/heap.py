@@ -11,34 +11,6 @@ import driver
 
 
 class Heap(driver.EndToEnd):
-    def contended_data(self, case):
-        """Returns the findings for a program with two threads that count in adjacent words."""
-        # On a busy machine threads may rarely run at the same time.
-        for _ in driver.attempts():
-            run = self.prof_run([driver.program("heap_cases"), case], events=["contention"])
-            self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
-            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
-                self.skipTest("the kernel refuses breakpoints here")
-            if data := run.report("contention")["data"]:
-                break
-        return data
-
-    def test_an_object_is_known_after_its_release(self):
-        data = self.contended_data("released")
-        self.assertEqual([(one["kind"], one["bytes"], one["sharing"]) for one in data], [("allocation", 64, "false")])
-        frames = data[0]["allocations"][0]["frames"]
-        self.assertIn("released", frames[0]["function"])
-        self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data[0]["sides"]}, {(0, 0, 8), (1, 8, 8)})
-
-    def test_memory_that_the_program_maps_is_known_by_where_it_does(self):
-        data = self.contended_data("mapped")
-        self.assertEqual([(one["kind"], one["bytes"], one["sharing"]) for one in data], [("allocation", 1 << 20, "false")])
-        frames = [frame["function"] for frame in data[0]["allocations"][0]["frames"]]
-        self.assertIn("map_pool", frames[0])
-        self.assertIn("mapped", frames[1])
-        self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data[0]["sides"]},
-                         {(0, 4096, 8), (1, 4104, 8)})
-
     def test_what_the_allocator_does_stays_as_it_is(self):
         plain = self.plain_run([driver.program("heap_cases"), "storm"])
         self.assertEqual(plain.returncode, 0, plain)
@@ -53,13 +25,6 @@ class Heap(driver.EndToEnd):
         for options in ([], ["-e", "contention"], ["-e", "locks"], ["--repair"], ["--repair=isolate"]):
             run = self.prof_run([program], options=options)
             self.assertEqual((run.status, run.stdout), (0, plain.stdout), (options, run.stderr))
-
-    def test_threads_that_allocate_all_the_time_contend_for_nothing(self):
-        """The runtime's tables are used at each allocation, and are not the program's data."""
-        run = self.prof_run([driver.BUILD / "tests/allocating_strings", "2", "30"], events=["contention"])
-        self.assertEqual((run.status, run.stdout), (0, b"2115000000\n"), run.stderr)
-        found = run.report("contention")["data"]
-        self.assertEqual([one for one in found if "hpcrun" in str(one)], [])
 
     def test_call_paths_are_followed_as_far_as_can_be(self):
         told = {}
@@ -109,6 +74,45 @@ class Heap(driver.EndToEnd):
                 plain = self.plain_run(command)
                 run = self.prof_run(command, events=["contention"], options=["--no-analyze"])
                 self.assertEqual((run.status, run.stdout), (plain.returncode, plain.stdout), run.stderr)
+
+
+class HeapOfContended(driver.EndToEnd):
+    """Threads have to run at the same time: alone on the machine."""
+
+    def contended_data(self, case):
+        """What was found of a program of two threads that count side by side."""
+        # On a machine that is busy otherwise threads may hardly ever run at the same time.
+        for _ in driver.attempts():
+            run = self.prof_run([driver.program("heap_cases"), case], events=["contention"])
+            self.assertEqual((run.status, run.stdout), (0, b"3000000000\n"), run.stderr)
+            if "Contention cannot be confirmed here" in " ".join(run.summary()["degradations"]):
+                self.skipTest("the kernel refuses breakpoints here")
+            if data := run.report("contention")["data"]:
+                break
+        return data
+
+    def test_an_object_is_known_after_its_release(self):
+        data = self.contended_data("released")
+        self.assertEqual([(one["kind"], one["bytes"], one["sharing"]) for one in data], [("allocation", 64, "false")])
+        frames = data[0]["allocations"][0]["frames"]
+        self.assertIn("released", frames[0]["function"])
+        self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data[0]["sides"]}, {(0, 0, 8), (1, 8, 8)})
+
+    def test_memory_that_the_program_maps_is_known_by_where_it_does(self):
+        data = self.contended_data("mapped")
+        self.assertEqual([(one["kind"], one["bytes"], one["sharing"]) for one in data], [("allocation", 1 << 20, "false")])
+        frames = [frame["function"] for frame in data[0]["allocations"][0]["frames"]]
+        self.assertIn("map_pool", frames[0])
+        self.assertIn("mapped", frames[1])
+        self.assertEqual({(side["thread"], side["offset"], side["bytes"]) for side in data[0]["sides"]},
+                         {(0, 4096, 8), (1, 4104, 8)})
+
+    def test_threads_that_allocate_all_the_time_contend_for_nothing(self):
+        """Tables of the runtime are in use at each allocation, and are not the program's data."""
+        run = self.prof_run([driver.BUILD / "tests/allocating_strings", "2", "30"], events=["contention"])
+        self.assertEqual((run.status, run.stdout), (0, b"2115000000\n"), run.stderr)
+        found = run.report("contention")["data"]
+        self.assertEqual([one for one in found if "hpcrun" in str(one)], [])
 
 
 if __name__ == "__main__":

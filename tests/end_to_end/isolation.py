@@ -29,7 +29,7 @@ ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"],
           "references_locked": ["10"], "lock_array": ["5"], "total": ["5"], "counters": ["5"]}
 
 
-class Isolation(repair_runs.RepairRuns):
+class IsolatedRuns(repair_runs.RepairRuns):
     def repairs(self, run):
         return run.summary()["repairs"]
 
@@ -43,6 +43,8 @@ class Isolation(repair_runs.RepairRuns):
             self.outputs[tuple(command)] = self.output_of(command)
         return self.outputs[tuple(command)]
 
+
+class Isolation(IsolatedRuns):
     def test_pages_that_threads_are_found_to_share_are_isolated(self):
         for sample, arguments in driver.listed(FOUND.items(), 4):
             with self.subTest(sample):
@@ -67,14 +69,6 @@ class Isolation(repair_runs.RepairRuns):
         count = 20_000_000
         run = self.prof_run([driver.program("polled_ring"), str(count)], options=["--repair=isolate"])
         self.assertEqual((run.status, run.stdout), (0, b"%d\n" % (count * (count - 1) // 2)), run.stderr)
-
-    def test_generated_code_lies_within_reach_of_the_program(self):
-        """A program that finds no memory for its code near its own keeps trying, or interprets."""
-        command = [driver.program("written_code"), "2000"]
-        for how in ("isolate", "isolate:always"):
-            with self.subTest(how):
-                run = self.prof_run(command, options=[f"--repair={how}"])
-                self.assertEqual((run.status, run.stdout), (0, self.bare(command)), run.stderr)
 
     def test_locks_get_lines_of_their_own(self):
         command = [driver.sample("lock_pool"), "60"]
@@ -167,28 +161,6 @@ class Isolation(repair_runs.RepairRuns):
                 # A fork may happen before anything was isolated.
                 self.run_until(lambda run: how == "fork" or self.repairs(run)["conversions"], [LIFE, how, "800"],
                                f"{how} right\n".encode(), options=["--repair=isolate:always"])
-
-    def test_memory_is_private_until_a_page_is_asked_for(self):
-        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate"])
-        self.assertEqual(maps.status, 0, maps.stderr)
-        self.assertIn(b"libhpcrun-isolate.so", maps.stdout)
-        self.assertNotIn(b"prof-common", maps.stdout)
-        self.assertNotIn(b"libjemalloc", maps.stdout)
-        always = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"])
-        self.assertIn(b"prof-common", always.stdout)
-
-    def test_the_allocator_may_lie_in_a_folder_of_the_users(self):
-        usual = pathlib.Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
-        own = self.folder / "libraries"
-        own.mkdir()
-        shutil.copy(usual, own)
-        env = {**os.environ, "LD_LIBRARY_PATH": f"{self.folder}/none::{own}"}
-        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"], env=env)
-        self.assertEqual(maps.status, 0, maps.stderr)
-        self.assertIn(f"{own}/{usual.name}".encode(), maps.stdout)
-        self.assertNotIn(str(usual.resolve()).encode(), maps.stdout)
-        told = self.prof_run(["/bin/sh", "-c", "echo $PROF_ISOLATING_ALLOCATOR"], options=["--repair=isolate"], env=env)
-        self.assertEqual((told.status, told.stdout), (0, f"{own}/{usual.name}\n".encode()), told.stderr)
 
     def test_the_program_s_allocator_gives_way_as_threads_become_processes(self):
         """Not before; blocks of both allocators are grown and released by threads at home, and by ordinary threads."""
@@ -296,6 +268,40 @@ class Isolation(repair_runs.RepairRuns):
                 run.communicate(timeout=60)
                 self.assertEqual(run.returncode, 128 + signal.SIGKILL)
                 self.wait_for(lambda: not self.processes(mark), "processes are left")
+
+
+class IsolationReady(IsolatedRuns):
+    """Cases that need no threads that run at the same time: they run beside other tests."""
+
+    def test_generated_code_lies_within_reach_of_the_program(self):
+        """A program that finds no memory for its code near its own goes on trying, or interprets."""
+        command = [driver.program("written_code"), "2000"]
+        for how in ("isolate", "isolate:always"):
+            with self.subTest(how):
+                run = self.prof_run(command, options=[f"--repair={how}"])
+                self.assertEqual((run.status, run.stdout), (0, self.bare(command)), run.stderr)
+
+    def test_memory_is_private_until_a_page_is_asked_for(self):
+        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate"])
+        self.assertEqual(maps.status, 0, maps.stderr)
+        self.assertIn(b"libhpcrun-isolate.so", maps.stdout)
+        self.assertNotIn(b"prof-common", maps.stdout)
+        self.assertNotIn(b"libjemalloc", maps.stdout)
+        always = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"])
+        self.assertIn(b"prof-common", always.stdout)
+
+    def test_the_allocator_may_lie_in_a_folder_of_the_users(self):
+        usual = pathlib.Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
+        own = self.folder / "libraries"
+        own.mkdir()
+        shutil.copy(usual, own)
+        env = {**os.environ, "LD_LIBRARY_PATH": f"{self.folder}/none::{own}"}
+        maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"], env=env)
+        self.assertEqual(maps.status, 0, maps.stderr)
+        self.assertIn(f"{own}/{usual.name}".encode(), maps.stdout)
+        self.assertNotIn(str(usual.resolve()).encode(), maps.stdout)
+        told = self.prof_run(["/bin/sh", "-c", "echo $PROF_ISOLATING_ALLOCATOR"], options=["--repair=isolate"], env=env)
+        self.assertEqual((told.status, told.stdout), (0, f"{own}/{usual.name}\n".encode()), told.stderr)
 
 
 if __name__ == "__main__":

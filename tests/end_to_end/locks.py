@@ -77,7 +77,7 @@ class Locks(driver.EndToEnd):
         return next(i for i, line in enumerate(source, 1) if i > begin and "queue_lock.unlock()" in line)
 
     def test_nothing_is_found_where_locks_are_free(self):
-        for sample, arguments in (("long_holder_fixed", ()), ("counters_fixed", ("10",)), ("hot_loop", ())):
+        for sample, arguments in (("long_holder_fixed", ()), ("counters_fixed", ("10",)), ("hot_loop", ("100000",))):
             with self.subTest(sample):
                 _, report = self.measured(sample, *arguments)
                 self.assertEqual([one for one in report["findings"] if one["severity"] != "low"], [])

@@ -21,7 +21,7 @@ MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4"]
 ENVIRONMENT = {**os.environ, "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 
 
-class MpiRanks(EndToEnd):
+class RankRuns(EndToEnd):
     def mpirun(self, *words, command=("slow", "2"), directory="job", launcher=MPIRUN):
         """Runs mpirun -n 4 prof run -o DIRECTORY WORDS mpi_ranks COMMAND."""
         whole = [*launcher, str(PROF), "run", *(["-o", directory] if directory else []), *words, "--",
@@ -39,6 +39,10 @@ class MpiRanks(EndToEnd):
 
     def ranks_in(self, directory):
         return sorted({int(file.name.split("-")[-3]) for file in directory.glob("*.prof")})
+
+
+class MpiRanks(RankRuns):
+    """What ranks do at a time is judged: alone on the machine."""
 
     def test_a_slow_rank_is_found_by_one_command(self):
         run = self.mpirun()
@@ -121,6 +125,32 @@ class MpiRanks(EndToEnd):
         self.assertIn("MPI_Allgather, called by (anonymous namespace)::exchange", first["sentence"])
         self.assertNotIn("MPI_Allreduce", first["sentence"])
 
+    def test_nodes_whose_clocks_differ_have_one_time(self):
+        """The second rank's node has another name, and its clock is 7 s late for prof alone: its measurements come 7 s later then."""
+        if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("another node cannot be imitated: unshare --uts is not allowed")
+
+        def start(rank, *before):
+            names = {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0",
+                     "PMIX_NAMESPACE": "clocks"}
+            return subprocess.Popen([*before, str(PROF), "run", "-q", "--trace", "--no-analyze", "-o", "job", "--", "sleep", "1"],
+                                    cwd=self.folder, env={**os.environ, **names}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+        late = f"hostname other-node; LATE_CLOCK_S=7 LD_PRELOAD={program('late_clock.so')} exec \"$@\""
+        runs = [start(0), start(1, "unshare", "--uts", "sh", "-c", late, "sh")]
+        for run in runs:
+            _, said = run.communicate(timeout=60)
+            self.assertEqual((0, b""), (run.returncode, said))
+        record = json.loads((self.folder / "job" / "clock-other-node.json").read_text())
+        self.assertEqual(os.uname().nodename, record["reference"])
+        for when in ("begin", "end"):
+            self.assert_within(record[when]["offset_ns"] / 1e9, 6.9, 7.1, "what the clock is late by")
+        self.assertNotIn("were not compared", self.analyze(self.folder / "job"))
+
+
+class MpiDirectories(RankRuns):
+    """Who measures, and where: these cases run beside other tests."""
+
     def test_mpi_says_how_many_ranks_there_are_where_the_launcher_does_not(self):
         """With a launcher of PMIx only, and a program that names MPI_COMM_WORLD."""
         hidden = [word for name in ("RANK", "SIZE", "LOCAL_RANK") for word in ("-u", f"OMPI_COMM_WORLD_{name}")]
@@ -158,29 +188,6 @@ class MpiRanks(EndToEnd):
         made = sorted(self.folder.glob("job-*"))
         self.assertEqual([[0], [1], [2], [3]], [self.ranks_in(directory) for directory in made])
         self.assertIn(str(self.folder / "job-0" / "database"), self.analyze(*made))
-
-    def test_nodes_whose_clocks_differ_have_one_time(self):
-        """The second rank's node has another name, and only for prof its clock is 7 s late. Its measurements then
-        appear 7 s later."""
-        if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL).returncode != 0:
-            self.skipTest("another node cannot be imitated: unshare --uts is not allowed")
-
-        def start(rank, *before):
-            names = {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0",
-                     "PMIX_NAMESPACE": "clocks"}
-            return subprocess.Popen([*before, str(PROF), "run", "-q", "--trace", "--no-analyze", "-o", "job", "--", "sleep", "1"],
-                                    cwd=self.folder, env={**os.environ, **names}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-        late = f"hostname other-node; LATE_CLOCK_S=7 LD_PRELOAD={program('late_clock.so')} exec \"$@\""
-        runs = [start(0), start(1, "unshare", "--uts", "sh", "-c", late, "sh")]
-        for run in runs:
-            _, said = run.communicate(timeout=60)
-            self.assertEqual((0, b""), (run.returncode, said))
-        record = json.loads((self.folder / "job" / "clock-other-node.json").read_text())
-        self.assertEqual(os.uname().nodename, record["reference"])
-        for when in ("begin", "end"):
-            self.assert_within(record[when]["offset_ns"] / 1e9, 6.9, 7.1, "what the clock is late by")
-        self.assertNotIn("were not compared", self.analyze(self.folder / "job"))
 
     def test_what_a_rank_says_names_it(self):
         run = self.mpirun("-e", "NOSUCHEVENT")

@@ -27,16 +27,6 @@ PATCHED = {"counters": "45", "fields": "30", "lock_array": "25", "references": "
 
 
 class Repairs(repair_runs.RepairRuns):
-    def refusal(self, *options, program=REQUESTS):
-        """Returns the only line of a refused run."""
-        run = self.prof_run([program, "1"], options=list(options))
-        self.assertEqual((run.status, run.stdout), (125, b""), run.stderr)
-        lines = run.stderr.decode().splitlines()
-        self.assertEqual(len(lines), 1, lines)
-        self.assertLess(len(lines[0]), 160 + len(str(self.folder)), lines[0])
-        self.assertFalse(run.directory.exists())
-        return lines[0]
-
     def test_a_run_repairs_what_it_finds_and_the_next_one_from_the_start(self):
         run = self.found([REQUESTS], OUTPUT)
         file = self.file(run)
@@ -124,7 +114,7 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual(run.status, 0, run.stderr)
         self.assertFalse((run.directory / "repair.json").exists())
         self.assertIn(b"repaired  nothing", run.stderr)
-        plain = self.prof_run([driver.sample("hot_loop")])
+        plain = self.prof_run([driver.sample("hot_loop"), "3000"])
         self.assertNotIn("repairs", plain.summary())
 
     def test_threads_that_meet_nowhere_are_sampled_seldom_unless_a_rate_is_asked_for(self):
@@ -152,24 +142,6 @@ class Repairs(repair_runs.RepairRuns):
         self.run_until(lambda run: run.summary()["sampling"]["delivered_hz"] < 65, [shutil.which("python3"), "-c", script], b"",
                        options=["--repair"])
 
-    def test_kinds_and_files_that_are_none_are_refused(self):
-        self.assertIn("'layuot' is not one of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))
-        self.assertIn("needs a file", self.refusal("--repair=layout:"))
-        self.assertIn("repair.json", self.refusal(f"--repair=layout:{self.folder}"))
-        broken = self.folder / "broken,file.json"
-        for text, says in (("{", "not JSON"), ('{"schema": "prof-repair/2"}', "schema prof-repair/2, this prof reads prof-repair/1"),
-                           ('{"schema": "prof-repair/1", "sites": [{}]}', "sites[0].frames is not a list of 1 to 16")):
-            broken.write_text(text)
-            self.assertIn(f"{broken}: {says}", self.refusal(f"--repair=layout:{broken},locks"))
-        self.assertIn("--repair needs the preloaded runtime, which this program cannot load; leave --repair out",
-                      self.refusal("--repair", program=driver.program("static_work")))
-        self.assertIn("--verify times the repairs of --repair", self.refusal("--verify"))
-        self.assertIn("leave --no-analyze out", self.refusal("--repair", "--verify", "--no-analyze"))
-        self.assertIn("use --repair=isolate, or leave --verify out", self.refusal("--repair=isolate:always", "--verify"))
-        running = self.plain_run([str(driver.PROF), "run", "--repair", "-p", "1"])
-        self.assertEqual(running.returncode, 125)
-        self.assertIn(b"--repair cannot change a running process", running.stderr)
-
     def test_code_of_another_build_is_left_as_it_is_and_named(self):
         run = self.found([REQUESTS], OUTPUT)
         file = self.file(run)
@@ -184,35 +156,6 @@ class Repairs(repair_runs.RepairRuns):
         self.assertIn("the run starts without repairs", again.stderr.decode())
         self.assertFalse((again.directory / "repair.plan").exists())
 
-    def test_the_plan_has_what_the_file_says(self):
-        program = driver.sample("hot_loop")
-        notes = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
-        expected = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
-        frames = [{"module": program, "build_id": expected, "offset": offset} for offset in (0x1234, 0x5678)]
-        site = {"frames": frames, "least_bytes": 24, "most_bytes": 40}
-        declined = {**site, "align": 64, "offset": 0, "pad": 64, "conflicts_before": 1, "conflicts_after": 0, "declined": "no"}
-        file = self.folder / "repairs.json"
-        file.write_text(json.dumps({
-            "schema": "prof-repair/1",
-            "sites": [{**site, "align": 64, "offset": 16, "pad": 128, "conflicts_before": 9, "conflicts_after": 0}, declined],
-            "locks": [{"name": "pool", **frames[0], "bytes": 80}, site]}))
-        placed = (1, 0, 2, 64, 16, 128, 24, 40)
-        for kinds, entries in ((f"layout:{file}", [placed]),
-                               (f"layout:{file},locks", [placed, (3, 2, 1, 16, 0, 1, 80, 80), (2, 3, 2, 16, 0, 1, 24, 40)])):
-            run = self.prof_run([program], options=["--no-analyze", f"--repair={kinds}"])
-            self.assertEqual(run.status, 0, run.stderr)
-            data = (run.directory / "repair.plan").read_bytes()
-            self.assertEqual(HEADER.unpack_from(data)[:2], (b"profplan", len(entries)))
-            _, _, frame_count, modules, _ = HEADER.unpack_from(data)
-            self.assertEqual([ENTRY.unpack_from(data, HEADER.size + i * ENTRY.size) for i in range(len(entries))], entries)
-            at = HEADER.size + len(entries) * ENTRY.size
-            offsets = [FRAME.unpack_from(data, at + i * FRAME.size)[2] for i in range(frame_count)]
-            self.assertEqual(offsets, [0x1234, 0x5678, 0x1234, 0x1234, 0x5678][:frame_count])
-            at += frame_count * FRAME.size
-            self.assertEqual((modules, len(data)), (1, at + MODULE.size))
-            length, identity, path = MODULE.unpack_from(data, at)
-            self.assertEqual((identity[:length].hex(), path.rstrip(b"\0").decode()), (expected, program))
-
     def test_what_was_decided_outlives_another_analysis(self):
         run = self.found([REQUESTS], OUTPUT)
         file = self.file(run)
@@ -222,15 +165,6 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual([one["declined"] for one in self.file(run)["sites"]], ["I know better"])
         again = self.prof_run([REQUESTS, "10"], options=[f"--repair=layout:{run.directory}"])
         self.assertEqual(again.summary()["repairs"]["placed_allocations"], 0)
-
-    def test_a_file_of_others_is_not_lost(self):
-        directory = self.folder / "mine"
-        directory.mkdir()
-        (directory / "repair.json").write_text("{}")
-        run = self.prof_run([REQUESTS, "1"], directory=directory)
-        self.assertEqual(run.status, 125)
-        self.assertIn(b"repair.json: was not written by prof", run.stderr)
-        self.assertEqual((directory / "repair.json").read_text(), "{}")
 
     def test_repairs_are_tried_and_kept_where_they_help(self):
         run = self.found([REQUESTS], OUTPUT, options=["--repair", "--verify=2"])
@@ -306,6 +240,76 @@ class Repairs(repair_runs.RepairRuns):
         self.assertIn("verify: with it the program ended with status 1, not 0; all repairs are discarded", run.stderr.decode())
         self.assertIn("status 1", self.file(run)["sites"][0]["declined"])
 
+
+class RepairFiles(driver.EndToEnd):
+    """Cases that need no threads that run at the same time: they run beside other tests."""
+
+    def refusal(self, *options, program=REQUESTS):
+        """The one line of a run that is refused."""
+        run = self.prof_run([program, "1"], options=list(options))
+        self.assertEqual((run.status, run.stdout), (125, b""), run.stderr)
+        lines = run.stderr.decode().splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        self.assertLess(len(lines[0]), 160 + len(str(self.folder)), lines[0])
+        self.assertFalse(run.directory.exists())
+        return lines[0]
+
+    def test_kinds_and_files_that_are_none_are_refused(self):
+        self.assertIn("'layuot' is not one of: layout, layout:FILE, locks, isolate, isolate:always, none; did you mean layout?", self.refusal("--repair=layuot"))
+        self.assertIn("needs a file", self.refusal("--repair=layout:"))
+        self.assertIn("repair.json", self.refusal(f"--repair=layout:{self.folder}"))
+        broken = self.folder / "broken,file.json"
+        for text, says in (("{", "not JSON"), ('{"schema": "prof-repair/2"}', "schema prof-repair/2, this prof reads prof-repair/1"),
+                           ('{"schema": "prof-repair/1", "sites": [{}]}', "sites[0].frames is not a list of 1 to 16")):
+            broken.write_text(text)
+            self.assertIn(f"{broken}: {says}", self.refusal(f"--repair=layout:{broken},locks"))
+        self.assertIn("--repair needs the preloaded runtime, which this program cannot load; leave --repair out",
+                      self.refusal("--repair", program=driver.program("static_work")))
+        self.assertIn("--verify times the repairs of --repair", self.refusal("--verify"))
+        self.assertIn("leave --no-analyze out", self.refusal("--repair", "--verify", "--no-analyze"))
+        self.assertIn("use --repair=isolate, or leave --verify out", self.refusal("--repair=isolate:always", "--verify"))
+        running = self.plain_run([str(driver.PROF), "run", "--repair", "-p", "1"])
+        self.assertEqual(running.returncode, 125)
+        self.assertIn(b"--repair cannot change a running process", running.stderr)
+
+    def test_the_plan_has_what_the_file_says(self):
+        program = driver.sample("hot_loop")
+        notes = subprocess.run(["readelf", "-n", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        expected = re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+        frames = [{"module": program, "build_id": expected, "offset": offset} for offset in (0x1234, 0x5678)]
+        site = {"frames": frames, "least_bytes": 24, "most_bytes": 40}
+        declined = {**site, "align": 64, "offset": 0, "pad": 64, "conflicts_before": 1, "conflicts_after": 0, "declined": "no"}
+        file = self.folder / "repairs.json"
+        file.write_text(json.dumps({
+            "schema": "prof-repair/1",
+            "sites": [{**site, "align": 64, "offset": 16, "pad": 128, "conflicts_before": 9, "conflicts_after": 0}, declined],
+            "locks": [{"name": "pool", **frames[0], "bytes": 80}, site]}))
+        placed = (1, 0, 2, 64, 16, 128, 24, 40)
+        for kinds, entries in ((f"layout:{file}", [placed]),
+                               (f"layout:{file},locks", [placed, (3, 2, 1, 16, 0, 1, 80, 80), (2, 3, 2, 16, 0, 1, 24, 40)])):
+            run = self.prof_run([program, "3000"], options=["--no-analyze", f"--repair={kinds}"])
+            self.assertEqual(run.status, 0, run.stderr)
+            data = (run.directory / "repair.plan").read_bytes()
+            self.assertEqual(HEADER.unpack_from(data)[:2], (b"profplan", len(entries)))
+            _, _, frame_count, modules, _ = HEADER.unpack_from(data)
+            self.assertEqual([ENTRY.unpack_from(data, HEADER.size + i * ENTRY.size) for i in range(len(entries))], entries)
+            at = HEADER.size + len(entries) * ENTRY.size
+            offsets = [FRAME.unpack_from(data, at + i * FRAME.size)[2] for i in range(frame_count)]
+            self.assertEqual(offsets, [0x1234, 0x5678, 0x1234, 0x1234, 0x5678][:frame_count])
+            at += frame_count * FRAME.size
+            self.assertEqual((modules, len(data)), (1, at + MODULE.size))
+            length, identity, path = MODULE.unpack_from(data, at)
+            self.assertEqual((identity[:length].hex(), path.rstrip(b"\0").decode()), (expected, program))
+
+    def test_a_file_of_others_is_not_lost(self):
+        directory = self.folder / "mine"
+        directory.mkdir()
+        (directory / "repair.json").write_text("{}")
+        run = self.prof_run([REQUESTS, "1"], directory=directory)
+        self.assertEqual(run.status, 125)
+        self.assertIn(b"repair.json: was not written by prof", run.stderr)
+        self.assertEqual((directory / "repair.json").read_text(), "{}")
+
     def test_a_user_s_settings_ask_for_repairs_as_well_those_of_a_project_do_not(self):
         for file, text in ((".prof.toml", "layout"), ("home/prof/config.toml", "locks")):
             (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -317,6 +321,12 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual((repairs["layout"], repairs["locks"]), (False, True))
         none = self.prof_run([REQUESTS, "10"], options=["--repair=none"], env=env)
         self.assertNotIn("repairs", none.summary())
+
+    def test_other_views_have_no_patch(self):
+        run = self.prof_run([driver.sample("hot_loop"), "3000"])
+        done = self.plain_run([str(driver.PROF), "report", str(run.directory), "--format=patch"])
+        self.assertEqual((done.returncode, done.stdout), (125, b""))
+        self.assertIn(b"--format=patch needs --view=contention", done.stderr)
 
 
 class Patches(driver.EndToEnd):
@@ -386,12 +396,6 @@ class Patches(driver.EndToEnd):
         done = self.patch(run)
         self.assertEqual((done.returncode, done.stdout), (125, b""))
         self.assertIn(b"does not exist; left out", done.stderr)
-
-    def test_other_views_have_no_patch(self):
-        run = self.prof_run([driver.sample("hot_loop")])
-        done = self.plain_run([str(driver.PROF), "report", str(run.directory), "--format=patch"])
-        self.assertEqual((done.returncode, done.stdout), (125, b""))
-        self.assertIn(b"--format=patch needs --view=contention", done.stderr)
 
 
 if __name__ == "__main__":

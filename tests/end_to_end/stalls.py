@@ -31,12 +31,14 @@ def busy(count, processors=None):
             program.wait()
 
 
-class Stalls(driver.EndToEnd):
+class StallRuns(driver.EndToEnd):
     def measured(self, sample, *arguments):
         run = self.prof_run([driver.sample(sample), *arguments], events=["REALTIME"], options=["--trace"])
         self.assertEqual(run.status, 0, run.stderr)
         return run
 
+
+class Stalls(StallRuns):
     def assert_found(self, run, report):
         stated, found = run.stated("lost_s"), report["totals"]["STALL"]
         print(f"lost: stated {stated:.3f} s, found {found:.3f} s in {len(report['stalls'])} stalls")
@@ -85,6 +87,10 @@ class Stalls(driver.EndToEnd):
             self.assertGreater(starved, 0.3)
             self.assertLess(report["totals"]["STALL"], 0.1 * starved)
             self.assertGreater(run.summary()["run"]["run_queue_s"], 0.9 * starved)
+
+
+class StallNotes(StallRuns):
+    """Cases that do not depend on when threads run: they run beside other tests."""
 
     def test_where_descriptors_are_few_it_says_what_is_not_known(self):
         program = [driver.program("many_threads"), "200", "0.02"]
