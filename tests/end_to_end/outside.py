@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import driver
@@ -34,8 +35,15 @@ def perf_is_here():
 
 @unittest.skipUnless(perf_is_here(), "perf events are refused on this machine")
 class Outside(driver.EndToEnd):
-    def check_unharmed(self, run, command, **options):
-        bare = self.plain_run(command, **options)
+    go_programs = {}  # by what they were built of
+
+    @classmethod
+    def setUpClass(cls):
+        cls.built = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="prof-test-")))
+
+    def check_unharmed(self, run, command, bare=None, **options):
+        """Compares with a bare run of the command, or of `bare`, which does the same for a shorter time."""
+        bare = self.plain_run(bare or command, **options)
         self.assertEqual((run.status, run.stdout), (bare.returncode, bare.stdout), run.stderr)
 
     def share(self, run, function):
@@ -59,18 +67,23 @@ class Outside(driver.EndToEnd):
         """Returns a program that go builds from a folder of programs/."""
         if not shutil.which("go"):
             self.skipTest("go is not installed")
-        target = self.folder / name
+        key = (name, *sources)
+        if key in self.go_programs:
+            return self.go_programs[key]
+        target = self.built / str(len(self.go_programs)) / name
+        target.parent.mkdir()
         source = HERE / "programs" / name
         built = subprocess.run(["go", "build", *sources, "-o", str(target), "."], cwd=source, capture_output=True, text=True,
                                env={**os.environ, "GO111MODULE": "off", "GOFLAGS": "", **(environment or {})})
         self.assertEqual(built.returncode, 0, built.stderr)
+        self.go_programs[key] = str(target)
         return str(target)
 
     def test_static_programs_have_their_true_shares(self):
         for name in STATIC:
             command = [driver.program(name), "0.8"]
             run = self.prof_run(command)
-            self.check_unharmed(run, command)
+            self.check_unharmed(run, command, bare=[command[0], "0.01"])
             summary = self.check_shares(run)
             stated = run.stated("heavy") + run.stated("light")
             self.assert_within(run.total("CPUTIME") / stated, 0.95, 1.05, "measured of stated CPU time")
@@ -233,18 +246,18 @@ class Outside(driver.EndToEnd):
         ways = (*self.WAYS, *("cleared " + way for way in self.WAYS), "system", "popen")
         for way in ways:
             with self.subTest(way):
-                command = [driver.program("starts"), way, driver.program("static_work"), "0.5", "status"]
-                run = self.prof_run(command)
-                self.check_unharmed(run, command)
+                starter = [driver.program("starts"), way, driver.program("static_work")]
+                run = self.prof_run([*starter, "0.5", "status"])
+                self.check_unharmed(run, None, bare=[*starter, "0.01", "status"])
                 self.check_shares(run)
                 self.assert_within(run.total("CPUTIME"), 0.48, 0.65, f"CPU time of a program started by {way}")
                 self.assertEqual(run.status, 7)
 
     def test_a_cleared_environment_below_posix_spawn(self):
         """A dynamic program, too, is sampled from outside if the runtime cannot be preloaded."""
-        command = [driver.program("starts"), "cleared spawn", driver.program("known_work"), "0.3"]
-        run = self.prof_run(command)
-        self.check_unharmed(run, command)
+        starter = [driver.program("starts"), "cleared spawn", driver.program("known_work")]
+        run = self.prof_run([*starter, "0.3"])
+        self.check_unharmed(run, None, bare=[*starter, "0.01"])
         self.check_shares(run)
         self.assert_within(run.total("CPUTIME"), 0.28, 0.45, "CPU time")
 

@@ -44,7 +44,7 @@ func litter() {
 }
 
 func work(deep bool) {
-	for turn := 0; turn < 4000; turn++ {
+	for turn := 0; turn < 2000; turn++ {
 		if deep {
 			descend(60)
 		} else {

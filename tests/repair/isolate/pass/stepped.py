@@ -3,6 +3,9 @@
 committed, and when it is converted or comes home: one of two converted threads is run instruction by instruction (stepped.cpp). The
 same cases fail if the pass, or the library that interposes on the C library, leaves something out."""
 
+import pathlib
+import tempfile
+
 from compiling import BUILD, PLUGIN, SOURCE, Compiling, listed, main, run
 
 TESTS = BUILD / "tests"
@@ -15,9 +18,17 @@ NEED_LIBRARY = {"mutex", "read_write_lock", "pthread_spin_lock", "semaphore"}
 
 
 class Stepped(Compiling):
+    built = {}  # folders, by how they were compiled; two tests have the same program
+
     def build(self, *options, library="isolated_pages"):
+        key = (*options, library)
+        if key in self.built:
+            self.folder = self.built[key]
+            return
+        self.folder = pathlib.Path(self.enterClassContext(tempfile.TemporaryDirectory(prefix="prof-cc-")))
         self.compile("-std=c++20", "-O2", f"-I{SOURCE}", *options, STEPPED, "-o", "stepped", "-pthread", f"-L{TESTS}", f"-l{library}",
                      f"-Wl,-rpath,{TESTS}", "-Wl,-z,now", language="c++")
+        self.built[key] = self.folder
 
     def stepped(self, case):
         return run([self.folder / "stepped", case])
