@@ -3,7 +3,7 @@
 data and verdicts, in the same order, and nothing if threads do not write to the same lines.
 
 Chance: whether threads write at the same time while their page is watched. Runs are made again, up to six in all, until they find
-something; order, verdicts and bytes must be right in each of them. Accepted: 1.4e-5 a run, 14 cases of 1e-6 each, if fewer than one
+something; order, verdicts and bytes must be right in each of them. Accepted: 1.1e-5 a run, 11 cases of 1e-6 each, if fewer than one
 attempt in ten misses. Not less, because misses by pages were not counted; the log names each further attempt. The order of two variables,
 70 % of the time against 30 %, is 9 standard deviations of 500 samples."""
 
@@ -114,8 +114,9 @@ class ContentionPages(repair_runs.RepairRuns):
                 self.assertEqual(self.found(run), [])
 
     def test_programs_with_atomic_operations_of_their_own_do_the_same_and_are_told(self):
-        for sample, arguments in (("counters", ["60"]), ("workers", ["40"]), ("references", ["200"]), ("sessions", ["80"]), ("regression", ["40"]),
-                                  ("fields", []), ("total", [])):
+        programs = (("counters", ["60"]), ("workers", ["40"]), ("references", ["200"]), ("sessions", ["80"]), ("regression", ["40"]),
+                    ("fields", []), ("total", []))
+        for sample, arguments in driver.listed(programs, 2):
             with self.subTest(sample):
                 command = [driver.sample(sample), *arguments]
                 is_told = lambda run: any("an atomic operation of its own" in note for note in run.report("contention")["notes"])
