@@ -103,9 +103,12 @@ ask debug digest | diff - then && echo as it was; ask get turn; ask shutdown nos
 
 
 class IsolatedForks(repair_runs.RepairRuns):
-    def forks(self, command, status=0):
-        """Runs it without isolation, and with pages isolated until it forked. Returns its output."""
-        bare = self.plain_run(command, timeout=60)
+    def forks(self, command, status=0, seconds=None, briefly=None):
+        """Runs it without isolation, and with pages isolated until it forked. Returns its output. Without isolation, the
+        script waits `briefly` instead of `seconds`, which are words of it, and prints the same."""
+        shorter = [word.replace(seconds, briefly) for word in command] if seconds else command
+        self.assertTrue(shorter != command or not seconds)
+        bare = self.plain_run(shorter, timeout=60)
         self.assertEqual(bare.returncode, status, bare.stderr)
         for _ in driver.attempts():
             run = self.prof_run(command, options=["-q", "--repair=isolate:always"])
@@ -129,17 +132,17 @@ class IsolatedForks(repair_runs.RepairRuns):
                 self.assertEqual((run.status, run.stdout), (0, b"child 8, parent 7\n"), run.stderr)
 
     def test_python_forks_beside_threads(self):
-        lines = self.forks(["/usr/bin/python3", "-c", PYTHON]).splitlines()
+        lines = self.forks(["/usr/bin/python3", "-c", PYTHON], seconds="sleep(0.7)", briefly="sleep(0.2)").splitlines()
         self.assertEqual(lines, [f"b'True [True, True] -1' {turn} {3 + turn}" for turn in range(3)] + ["True True True"])
 
     def test_perl_forks_beside_threads(self):
-        lines = self.forks(["perl", "-e", PERL]).splitlines()
+        lines = self.forks(["perl", "-e", PERL], seconds="undef, 0.7", briefly="undef, 0.1").splitlines()
         self.assertEqual(lines[-2:], ["right", "right"])
         self.assertEqual(lines[:2], [f"child {200010000 + 5050}", "1 20001 1"])
 
     def test_bash_forks_programs_with_threads(self):
         (self.folder / "numbers").write_text("".join(f"{i * 7919 % 100003} line {i}\n" for i in range(50_000)))
-        lines = self.forks(["env", f"LIFE={driver.program('isolated_life')}", "bash", "-c", BASH], 3).splitlines()
+        lines = self.forks(["env", f"LIFE={driver.program('isolated_life')}", "bash", "-c", BASH], 3, seconds="$1 1000", briefly="$1 300").splitlines()
         self.assertEqual(lines[:3] + lines[-1:], ["FORK RIGHT 1", "FORK RIGHT 2", "FORK RIGHT", "SPaWN RIGHT"])
 
     def test_threads_make_the_next_and_end_while_memory_moves(self):

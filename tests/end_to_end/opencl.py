@@ -16,7 +16,7 @@ import sys
 import time
 import unittest
 
-from driver import BUILD, PROF, EndToEnd, attempts, Run, main, program, sample
+from driver import BUILD, PROF, EndToEnd, Run, attempts, main, program, sample
 
 CALLS = program("opencl_calls")
 SAMPLES = ("overlap", "allocation", "reads", "shared", "asynchronous")
