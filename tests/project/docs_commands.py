@@ -3,7 +3,8 @@
 
 A block runs as one bash script (set -e) in a temporary folder that holds `build` and the sources under their
 usual names, with the built commands first in PATH. A block that cannot run in a test follows a line
-`<!-- not run: <reason> -->`, which readers do not see; it is checked for syntax. ```console blocks show output and are not run.
+`<!-- not run: <reason> -->`, which readers do not see; it is checked for syntax. The same block on two pages
+runs once. ```console blocks show output and are not run.
 """
 
 import os
@@ -66,6 +67,7 @@ def main():
     source = pathlib.Path(os.environ["PROF_SOURCE"]).resolve()
     build = pathlib.Path(os.environ["PROF_BUILD"]).resolve()
     failures = run = skipped = 0
+    blocks_run = {}  # text: where it stands first
     marked = shell_blocks("<!-- not run: it fails -->\n```sh\nfalse\n```\n\n```sh\nfalse\n```\n")
     if marked != [(2, "false\n", "it fails"), (6, "false\n", None)] or run_block("false\n", source, build) is None or check_syntax("if\n") is None:
         print("a block that fails was taken for one that works")
@@ -77,8 +79,12 @@ def main():
                 skipped += 1
                 wrong = check_syntax(text)
                 print(f"{where}: not run: {reason}")
+            elif text in blocks_run:
+                wrong = None
+                print(f"{where}: the same block as {blocks_run[text]}")
             else:
                 run += 1
+                blocks_run[text] = where
                 wrong = run_block(text, source, build)
             if wrong:
                 failures += 1
