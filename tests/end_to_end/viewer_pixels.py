@@ -52,11 +52,11 @@ class ViewerPixels(driver.EndToEnd):
             if not pathlib.Path(driver.sample(program)).exists():
                 self.skipTest(f"{program} was not built: there is no OpenCL here")
             for _ in driver.attempts():
+                shutil.rmtree(self.shared / name, ignore_errors=True)
                 run = self.prof_run([driver.sample(program), *words], events=how.get("events", ()),
                                     options=how.get("options", ()), directory=self.shared / name)
                 if name != "statistics" or run.status != 0 or run.report("contention")["data"]:
                     break
-                shutil.rmtree(run.directory)
             if name.startswith("opencl") and run.status != 0:
                 self.skipTest(f"{program} found no device: {run.stderr.decode(errors='replace')[-200:]}")
             self.assertEqual(run.status, 0, run.stderr.decode(errors="replace"))
