@@ -3,7 +3,7 @@
 files in it. A rank that dies, or does not fit, loses only its own data.
 
 Chance: for the cases of AggregateOfMpi, whether the slow rank is the first finding. It computes for 0.6 s of CPU time, the others for 0.2 s:
-14 standard deviations of 600 and 200 samples. Accepted: 5 % a run, the 95 % bound of 0 misses in 60 runs (docs/performance.md,
+14 standard deviations of 600 and 200 samples. Accepted: 5 % a run, the 95 % bound of 0 misses in 60 runs of three kinds (docs/performance.md,
 tests/bench/rank_findings). Not less, because no more runs were counted; by the samples alone it is below 1e-9. All other comparisons are
 of bytes, names and messages."""
 
