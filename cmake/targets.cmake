@@ -173,8 +173,9 @@ endfunction()
 
 # A test script run by ctest as NAME. It finds the build in $PROF_BUILD and the sources in $PROF_SOURCE,
 # and says that it skips by exit status 77 after printing why. SERIAL: it looks at what threads do at a time, so it runs
-# alone (label "chance": its docstring says which probability of a false failure it accepts, and tools/test runs it again); PAIRED: the same, but it leaves half of the processors idle, so two of them run at a time, after
-# all others; WAITS: it mostly waits, so that others run beside it. SECONDS: about what it takes where that is long. ARGUMENTS: of the
+# alone. It has the label "chance": its docstring says which probability of a false failure it accepts, and tools/test runs
+# it again. PAIRED: the same, but it leaves half of the processors idle, so two of them run at a time, after all others.
+# WAITS: it mostly waits, so that others run beside it. SECONDS: about what it takes where that is long. ARGUMENTS: of the
 # script, as the names of some of its test cases.
 function(prof_add_script_test name script)
   cmake_parse_arguments(ARG "SERIAL;PAIRED;WAITS" "TIMEOUT;SECONDS" "ARGUMENTS" ${ARGN})
