@@ -1,6 +1,6 @@
 #pragma once
-// All that prof finds in a run: what the summary shows, and findings.sqlite keeps. A kind of finding is
-// listed in all_findings.cpp, and nowhere else.
+// All that prof finds in a run: what the summary shows, and findings.sqlite keeps. docs/adding-a-finding.md
+// lists what a new kind adds.
 
 #include <vector>
 
