@@ -173,7 +173,10 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
                      : record.sharing == Sharing::True
                          ? "use the same bytes of"
                          : "use the same bytes, and different ones on their cache line, of";
-  std::string text = record.processes > 1 ? fmt::format("In {} processes ", record.processes) : "";
+  std::string text = record.sharing == Sharing::False  ? "False sharing: "
+                     : record.sharing == Sharing::True ? "True sharing: "
+                                                       : "False and true sharing: ";
+  if (record.processes > 1) text += fmt::format("in {} processes ", record.processes);
   text +=
       fmt::format("{} {} {}", words_for_count(threads.size(), "thread"), what, object_in_words(tree, record));
   const char* lead = ": ";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "analysis/attribution/own_runtime.h"
 #include "analysis/findings/costs.h"

@@ -43,9 +43,9 @@ std::string call_in_words(const BlockedRecord& wait, const std::vector<CodeFrame
 }
 
 std::string sentence(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work) {
-  std::string text = fmt::format("{} for others while {} worked, {} in all", idle_in_words(work),
-                                 code_in_words(program_part(frames_of(tree, work.context))),
-                                 words_for_duration(work.seconds));
+  std::string text = fmt::format(
+      "Idle threads: {} for others while {} worked, {} in all", idle_in_words(work),
+      code_in_words(program_part(frames_of(tree, work.context))), words_for_duration(work.seconds));
   if (const std::vector<const BlockedRecord*> waits = telling_waits(run); !waits.empty()) {
     const std::vector<CodeFrame> call = frames_of(tree, waits.front()->context);
     text += fmt::format("; most at {} in {}", call_in_words(*waits.front(), call),

@@ -44,9 +44,9 @@ bool is_in_deadlock(const LockRecord& record, const RunSummary& run) {
 }
 
 std::string sentence(const CallTree& tree, const LockRecord& record, double share) {
-  std::string text =
-      fmt::format("Threads waited {} ({} of the time in which they worked or waited for locks) for {}",
-                  words_for_duration(record.waited_s), words_for_percent(share), lock_in_words(tree, record));
+  std::string text = fmt::format(
+      "Contended lock: threads waited {} ({} of the time in which they worked or waited for locks) for {}",
+      words_for_duration(record.waited_s), words_for_percent(share), lock_in_words(tree, record));
   if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
   const LockSide& waiter = record.waiters.front();
   text += fmt::format(", {}in {}", record.waiters.size() > 1 ? "most " : "",

@@ -97,7 +97,7 @@ class MeasurementFinder {
     finding.severity = severity_of(1 - share, 0.5, 2);
     finding.sentence = fmt::format(
         "Delivered {:.0f} of {:.0f} samples/s: shares stay right because samples are "
-        "weighted by elapsed time, but detail is coarser than asked for.",
+        "weighted by elapsed time, but detail is coarser than requested.",
         *sampling_.delivered_hz, *sampling_.requested_hz);
     finding.values = {{"requested_hz", *sampling_.requested_hz}, {"delivered_hz", *sampling_.delivered_hz}};
     findings_.push_back(std::move(finding));
@@ -143,7 +143,7 @@ class MeasurementFinder {
     finding.kind = FindingKind::Overhead;
     finding.severity = severity_of(share, 0.1, 0.3);
     std::string why;
-    finding.advice = "ask for fewer samples per second";
+    finding.advice = "take fewer samples per second";
     const bool starts = run_.processes >= kManyProcesses;
     const OverheadPart part = largest_part(run_);
     if (part == OverheadPart::Hooks) {
@@ -170,7 +170,7 @@ class MeasurementFinder {
     finding.kind = FindingKind::FewSamples;
     finding.severity = Severity::Medium;
     const double error = 50 / std::sqrt(static_cast<double>(*sampling_.samples));
-    finding.advice = "run it longer, or ask for more samples per second";
+    finding.advice = "run it longer, or take more samples per second";
     finding.sentence = fmt::format("Only {}: shares are uncertain by up to {:.0f} points; {}.",
                                    words_for_count(*sampling_.samples, "sample"), error, finding.advice);
     finding.values = {{"samples", static_cast<double>(*sampling_.samples)}, {"standard_error_points", error}};

@@ -167,7 +167,8 @@ class RankFindings {
   void add(const LateRanks& late) {
     Finding& finding = start(FindingKind::LateByTurns, report_.late_by_turns_s);
     finding.sentence = fmt::format(
-        "Ranks wait {} on average ({} of their time) for others that are late by turns, and meanwhile are in",
+        "Ranks wait {} on average ({} of their time) for others that are late alternately, and meanwhile are "
+        "in",
         words_for_duration(report_.late_by_turns_s),
         words_for_percent(report_.late_by_turns_s / report_.line.mean));
     size_t named = 1;

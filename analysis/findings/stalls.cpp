@@ -95,10 +95,10 @@ class StallFindings {
 
   std::string sentence(const Group& group, double share) const {
     const Stall& longest = **std::ranges::max_element(group.stalls, {}, &Stall::lost_ns);
-    std::string text =
-        fmt::format("For {} ({} of the run) all other threads waited in {} for one that was blocked in {}",
-                    words_for_duration(seconds(group.lost_ns)), words_for_percent(share), barrier(longest),
-                    blocked_in(group));
+    std::string text = fmt::format(
+        "Stall: for {} ({} of the run) all other threads waited in {} for one that was blocked in {}",
+        words_for_duration(seconds(group.lost_ns)), words_for_percent(share), barrier(longest),
+        blocked_in(group));
     text += fmt::format(": {}", words_for_count(group.stalls.size(), "time"));
     if (group.stalls.size() > 1)
       text += fmt::format(", up to {}", words_for_duration(seconds(group.longest_ns)));

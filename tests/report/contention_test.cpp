@@ -38,7 +38,7 @@ TEST_CASE("contention as JSON, and in the summary") {
   CHECK(finding["severity"] == "high");
   CHECK(finding["cost"]["share_of_run"] == 0.75);
   CHECK(finding["sentence"] ==
-        "2 threads use different bytes on the same cache line of counters (count.cpp:1): thread 100.0 count "
+        "False sharing: 2 threads use different bytes on the same cache line of counters (count.cpp:1): thread 100.0 count "
         "reads and writes "
         "counters[0].hits in count_first (count.cpp:4), thread 100.1 count reads and writes counters[1].hits "
         "in count_second "
@@ -129,7 +129,7 @@ TEST_CASE("one of the two threads that are named writes, and each has the variab
 TEST_CASE(
     "where contention cannot be followed that is said, and of several processes that they are not compared") {
   RunSummary run;
-  CHECK(why_no_contention(run)->find("not asked") != std::string::npos);
+  CHECK(why_no_contention(run)->find("not measured") != std::string::npos);
   run.notes = {{hpcrun::NoteKind::Run, "Contention is high in this sentence."},
                {hpcrun::NoteKind::Contention, "It was not followed in app."}};
   CHECK(why_no_contention(run) == run.notes[1].text);
@@ -189,7 +189,7 @@ TEST_CASE("docs/json.md describes every key of contention") {
 TEST_CASE("contention as text and CSV") {
   const std::vector<std::string> text =
       lines_of(rendered(counting(both_sides), contention_as(ReportFormat::Text)).text);
-  CHECK(text[0].starts_with(" 1. 2 threads use different bytes on the same cache line of counters"));
+  CHECK(text[0].starts_with(" 1. False sharing: 2 threads use different bytes on the same cache line of counters"));
   for (const std::string& line : text) CHECK(line.size() <= 100);
   CHECK(std::ranges::count_if(
             text, [](const std::string& line) { return line.find("bbbbbbbb") != line.npos; }) == 2);

@@ -211,7 +211,7 @@ Database in_steps(int late_rank, double cpu = 1) {
   return database;
 }
 
-TEST_CASE("waiting for ranks that are late by turns is blamed on what they do meanwhile") {
+TEST_CASE("waiting for ranks that are late alternately is blamed on what they do meanwhile") {
   const Database database = in_steps(-1);
   const JudgedRanks report = report_of(database);
   CHECK(report.outliers.empty());
@@ -228,7 +228,7 @@ TEST_CASE("waiting for ranks that are late by turns is blamed on what they do me
   REQUIRE(report.findings.size() == 1);
   CHECK(report.findings[0].kind == FindingKind::LateByTurns);
   CHECK(report.findings[0].sentence ==
-        "Ranks wait 3.00 s on average (35 % of their time) for others that are late by turns, and meanwhile "
+        "Ranks wait 3.00 s on average (35 % of their time) for others that are late alternately, and meanwhile "
         "are in load "
         "(load.cpp:33) (100 %).");
 

@@ -22,7 +22,7 @@ ReportOptions stalls_as(ReportFormat format) {
 }
 
 const char* const kSentence =
-    "For 800 ms (20 % of the run) all other threads waited in MPI_Barrier for one that was blocked in read, "
+    "Stall: for 800 ms (20 % of the run) all other threads waited in MPI_Barrier for one that was blocked in read, "
     "called from load (load.cpp:14): 1 time, always thread 3.0 team.";
 
 }  // namespace

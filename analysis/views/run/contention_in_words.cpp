@@ -50,7 +50,7 @@ std::string variables_in_words(const ContendedRecord& record) {
 std::optional<std::string> why_no_contention(const RunSummary& run) {
   if (run.looked_for_contention) return std::nullopt;
   if (const std::vector<std::string> notes = contention_notes(run); !notes.empty()) return notes.front();
-  return "this run was not asked for contention; measure with prof run -e contention, or import what perf "
+  return "contention was not measured in this run; measure with prof run -e contention, or import what perf "
          "c2c recorded";
 }
 

@@ -12,7 +12,7 @@ namespace prof {
 
 std::optional<std::string> why_no_locks(const RunSummary& run) {
   if (run.followed_locks) return std::nullopt;
-  return "this run was not asked to follow locks; measure with prof run -e locks";
+  return "locks were not followed in this run; measure with prof run -e locks";
 }
 
 std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run) {

@@ -29,11 +29,11 @@ TEST_CASE("incomplete stacks are explained by their most frequent reason") {
   CHECK(only_sentence(R"({"stacks": {"complete": 995, "partial": 5, "broken": 0}})").empty());
 }
 
-TEST_CASE("a rate is found wanting below nine tenths of what was asked for") {
+TEST_CASE("a rate is found wanting below nine tenths of what was requested") {
   CHECK(only_sentence(R"({"sampling": {"requested_hz": 1000, "delivered_hz": 640, "samples": 9000}})") ==
         "Delivered 640 of 1000 samples/s: shares stay right because samples are weighted by elapsed time, "
         "but detail "
-        "is coarser than asked for.");
+        "is coarser than requested.");
   CHECK(
       only_sentence(R"({"sampling": {"requested_hz": 1000, "delivered_hz": 900, "samples": 9000}})").empty());
 }
@@ -45,7 +45,7 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   // Merged samples lose no time.
   CHECK(only_sentence(R"({"sampling": {"samples": 900, "dropped": {"overrun": 800}}})").empty());
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.8}})") ==
-        "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
+        "Measuring took about 8.0 % of the CPU time: take fewer samples per second.");
   CHECK(only_sentence(R"({"run": {"cpu_s": 10}, "overhead": {"cpu_s_estimate": 0.4}})").empty());
   CHECK(
       only_sentence(
@@ -56,12 +56,12 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   CHECK(
       only_sentence(
           R"({"run": {"cpu_s": 10}, "sampling": {"samples": 90000}, "overhead": {"cpu_s_estimate": 0.8}})") ==
-      "Measuring took about 8.0 % of the CPU time: ask for fewer samples per second.");
+      "Measuring took about 8.0 % of the CPU time: take fewer samples per second.");
   static constexpr const char of_parts[] =
       R"({{"run": {{"cpu_s": 10}}, "sampling": {{"samples": 9000}}, "overhead": {{"cpu_s_estimate": 0.8, "start_s": {}}}}})";
   CHECK(
       only_sentence(fmt::format(of_parts, 0.1)) ==
-      "Measuring took about 8.0 % of the CPU time, most of it in samples: ask for fewer samples per second.");
+      "Measuring took about 8.0 % of the CPU time, most of it in samples: take fewer samples per second.");
   CHECK(only_sentence(fmt::format(of_parts, 0.7)) ==
         "Measuring took about 8.0 % of the CPU time, most of it to learn how the libraries that it loads are "
         "unwound: measure a longer run, for that is done once.");
@@ -80,7 +80,7 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   CHECK(
       only_sentence(
           R"({"run": {"cpu_s": 0.03}, "sampling": {"samples": 25}, "overhead": {"cpu_s_estimate": 0.01}})") ==
-      "Only 25 samples: shares are uncertain by up to 10 points; run it longer, or ask for more samples "
+      "Only 25 samples: shares are uncertain by up to 10 points; run it longer, or take more samples "
       "per second.");
 }
 

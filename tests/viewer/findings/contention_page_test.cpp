@@ -61,7 +61,7 @@ TEST_CASE("a finding that is asked for is chosen") {
   CHECK(shown.page().table()->currentIndex() == shown.model().index(0, 0));
 }
 
-TEST_CASE("a run that was not asked for contention says how to measure it") {
+TEST_CASE("a run without contention says how to measure it") {
   Shown shown(example(), "contention");
   const auto& reason = shown.part<QLabel>("why_empty");
   CHECK(reason.isVisible());

@@ -109,7 +109,7 @@ TEST_CASE("times are told as people write them, and shares with what they are of
   CHECK(words(example_shown).contains("began 2 May 2024, 10:00:00 UTC"));
   CHECK(words(example_shown).contains(QRegularExpression("\\d % spent ")));
   Shown contended(counting(both_sides), "summary");
-  CHECK(words(contended).contains("75 % to save 2 threads use different bytes"));
+  CHECK(words(contended).contains("75 % to save False sharing: 2 threads use different bytes"));
 }
 
 TEST_CASE("findings of ranks lead to the threads, with what slow ranks do") {
