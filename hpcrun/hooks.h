@@ -98,6 +98,11 @@ extern constinit HookTable hook_table;
 // effect.
 void register_kinds(const Hooks* const* kinds, uint32_t count) noexcept;
 
+// Returns the signals that any registered kind raises, and those of them that must be taken in handlers
+// (Hooks::signals, Hooks::request_signals).
+uint64_t signals_of_kinds() noexcept;
+uint64_t request_signals_of_kinds() noexcept;
+
 // From now on handlers call the kind's hooks, or call them no more; handlers at work may still be in one.
 // Async-signal-safe.
 inline bool is_on(const Kind& kind) noexcept {

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/process/next.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/start.h"
 
 namespace hpcrun {

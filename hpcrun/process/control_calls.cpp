@@ -1,9 +1,9 @@
 // Implements the functions of prof.h, with which the program chooses the parts that are measured.
 
 #include "hpcrun/guest/clock.h"
-#include "hpcrun/process/next.h"
-#include "hpcrun/process/threads.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/sample/thread_sources.h"
 
 using namespace hpcrun;
 

@@ -8,10 +8,10 @@
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/process/next.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/threads.h"
-#include "hpcrun/process/wait_calls.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/signals/wait_calls.h"
 
 using namespace hpcrun;
 

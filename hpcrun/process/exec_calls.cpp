@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/forks.h"
 #include "hpcrun/process/kinds.h"
-#include "hpcrun/process/next.h"
 #include "hpcrun/process/outside_request.h"
-#include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/waiting.h"
+#include "hpcrun/signals/virtual_signals.h"
 
 using namespace hpcrun;
 

@@ -8,8 +8,8 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/kinds.h"
-#include "hpcrun/process/next.h"
 #include "hpcrun/process/saved_files.h"
 #include "hpcrun/sample/state.h"
 

@@ -21,23 +21,4 @@ constexpr const Hooks* const kKinds[] = {&kIsolationHooks, &kContentionHooks, &k
 constexpr uint32_t kKindCount = std::size(kKinds);
 static_assert(kKindCount <= kMaxKinds);
 
-namespace {
-
-uint64_t all_signals(uint64_t (*Hooks::*hook)() noexcept) noexcept {
-  uint64_t signals = 0;
-  for (const Hooks* const kind : kKinds)
-    if (const auto of_kind = kind->*hook) signals |= of_kind();
-  return signals;
-}
-
-}  // namespace
-
-uint64_t signals_of_kinds() noexcept {
-  return all_signals(&Hooks::signals) | request_signals_of_kinds();
-}
-
-uint64_t request_signals_of_kinds() noexcept {
-  return all_signals(&Hooks::request_signals);
-}
-
 }  // namespace hpcrun

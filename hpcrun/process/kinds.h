@@ -17,8 +17,4 @@ void call_hooks(Arguments&&... arguments) noexcept {
     if (const auto hook = kKinds[i]->*kHook) hook(arguments...);
 }
 
-// Returns the signals that any kind raises, and those of them that must be taken in handlers (Hooks).
-uint64_t signals_of_kinds() noexcept;
-uint64_t request_signals_of_kinds() noexcept;
-
 }  // namespace hpcrun

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "hpcrun/device/life.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/kinds.h"
-#include "hpcrun/process/next.h"
 #include "hpcrun/process/threads.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/modules.h"

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "hpcrun/process/next.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/threads.h"
 
 using namespace hpcrun;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "hpcrun/process/next.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/state.h"
 
 using namespace hpcrun;

@@ -8,11 +8,11 @@
 #include <sys/syscall.h>
 
 #include "hpcrun/guest/chosen_entry.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/exec_calls.h"
-#include "hpcrun/process/next.h"
 #include "hpcrun/process/restriction_calls.h"
-#include "hpcrun/process/send_calls.h"
-#include "hpcrun/process/wait_calls.h"
+#include "hpcrun/signals/send_calls.h"
+#include "hpcrun/signals/wait_calls.h"
 
 using namespace hpcrun;
 

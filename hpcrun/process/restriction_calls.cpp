@@ -13,7 +13,7 @@
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/process/next.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/outside_request.h"
 #include "hpcrun/process/seccomp_filter.h"
 #include "hpcrun/process/start.h"

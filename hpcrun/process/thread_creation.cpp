@@ -7,14 +7,14 @@
 
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/kinds.h"
-#include "hpcrun/process/next.h"
 #include "hpcrun/process/start.h"
 #include "hpcrun/process/threads.h"
-#include "hpcrun/process/virtual_signals.h"
 #include "hpcrun/sample/search_clock.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/sample/waiting.h"
+#include "hpcrun/signals/virtual_signals.h"
 #include "hpcrun/unwind/modules.h"
 
 HPCRUN_NEXT_OF(pthread_create);

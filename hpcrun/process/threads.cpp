@@ -14,17 +14,17 @@
 
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/interpose/redirection.h"
 #include "hpcrun/process/kinds.h"
 #include "hpcrun/process/proc_file.h"
-#include "hpcrun/process/processor_state.h"
-#include "hpcrun/process/redirection.h"
-#include "hpcrun/process/thread_list.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/late_threads.h"
 #include "hpcrun/sample/perf_event.h"
 #include "hpcrun/sample/run_queue.h"
 #include "hpcrun/sample/sources.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/sample/thread_list.h"
+#include "hpcrun/signals/processor_state.h"
 #include "hpcrun/unwind/modules.h"
 
 namespace hpcrun {
@@ -233,21 +233,6 @@ void disarm_all_threads() noexcept {
   for_each_thread(disarm_thread);
 }
 
-void stop_using_sigtrap() noexcept {
-  stop_waiting_for_first_sample();
-  if (!is_sampling_here() || !choose_timers_instead_of_sigtrap()) return;
-  const ThreadListLock lock;
-  for_each_thread(arm_cpu_timer);
-}
-
-void use_timer_signal(int signal) noexcept {
-  stop_waiting_for_first_sample();
-  const ThreadListLock lock;
-  process_state.left_timer_signals.fetch_or(uint64_t{1} << (process_state.timer_signal - 1));
-  process_state.timer_signal = signal;
-  for_each_thread(rearm_timers);
-}
-
 void note_name(uint64_t handle, const char* name) noexcept {
   if (!is_sampling_here()) return;
   ThreadState* const self = this_thread();
@@ -286,13 +271,6 @@ void replace_descriptor(int from, int to) noexcept {
       renew_perf_signals(to);
     }
   });
-}
-
-void follow_pause() noexcept {
-  const ThreadListLock lock;
-  const bool paused = process_state.file.pause_switch().is_paused();
-  pace_inherited_event(paused);
-  for_each_thread([paused](ThreadState& thread) { pace_thread(thread, paused); });
 }
 
 void refresh_tables() noexcept {

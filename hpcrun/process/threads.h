@@ -29,12 +29,6 @@ void disarm_all_threads() noexcept;
 // Stops the calling thread's sources and closes its part of the file. Safe to call twice.
 void detach_thread() noexcept;
 
-// Samples every thread's CPUTIME with a timer from now on, because the program uses SIGTRAP itself.
-void stop_using_sigtrap() noexcept;
-
-// Has timers and F_SETSIG of all threads raise another signal from now on, which is owned already.
-void use_timer_signal(int signal) noexcept;
-
 // Records the name that the program gave a thread; `handle` is its pthread_t. Keeps errno.
 void note_name(uint64_t handle, const char* name) noexcept;
 
@@ -44,10 +38,6 @@ void note_last_names() noexcept;
 // Replaces one of our descriptors, whose number the program is about to use, by a duplicate (-1: none).
 // Async-signal-safe.
 void replace_descriptor(int from, int to) noexcept;
-
-// Applies a pause or its end to the sources of all threads. What other threads have changed meanwhile is
-// kept.
-void follow_pause() noexcept;
 
 // Calls refresh_modules(), and accounts for the memory that it takes.
 void refresh_tables() noexcept;

@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hpcrun/process/wait_calls.h"
+#include "hpcrun/signals/wait_calls.h"
 
 // Takes the function's result, name and parameters.
 #define WAITS(result, name, parameters, ...)             \

@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 
 #include "hpcrun/guest/tail_calls.h"
-#include "hpcrun/process/redirection.h"
+#include "hpcrun/interpose/redirection.h"
 
 namespace hpcrun {
 

@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include "hpcrun/process/pending_signals.h"
+#include "hpcrun/signals/pending_signals.h"
 
 namespace hpcrun {
 

@@ -10,13 +10,13 @@
 #include <cstring>
 
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/process/kinds.h"
-#include "hpcrun/process/next.h"
-#include "hpcrun/process/threads.h"
-#include "hpcrun/process/virtual_signals.h"
-#include "hpcrun/process/wait_calls.h"
+#include "hpcrun/hooks.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/sources.h"
+#include "hpcrun/sample/thread_sources.h"
+#include "hpcrun/signals/virtual_signals.h"
+#include "hpcrun/signals/wait_calls.h"
 
 using namespace hpcrun;
 

@@ -1,4 +1,4 @@
-#include "hpcrun/process/thread_list.h"
+#include "hpcrun/sample/thread_list.h"
 
 #include <signal.h>
 

@@ -7,9 +7,9 @@
 #include <signal.h>
 #include <ucontext.h>
 
-#include "hpcrun/process/next.h"
-#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/waiting.h"
+#include "hpcrun/signals/virtual_signals.h"
 
 using namespace hpcrun;
 

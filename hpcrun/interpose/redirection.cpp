@@ -1,4 +1,4 @@
-#include "hpcrun/process/redirection.h"
+#include "hpcrun/interpose/redirection.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,4 +1,4 @@
-#include "hpcrun/process/surroundings.h"
+#include "hpcrun/process/debugger_or_emulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>

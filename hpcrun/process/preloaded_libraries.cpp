@@ -2,7 +2,7 @@
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_memory.h"
-#include "hpcrun/process/next.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/state.h"
 
 HPCRUN_EXPORT void hpcrun_set_memory_source(const hpcrun::MemorySource* source) noexcept {

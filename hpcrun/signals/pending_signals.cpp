@@ -1,4 +1,4 @@
-#include "hpcrun/process/pending_signals.h"
+#include "hpcrun/signals/pending_signals.h"
 
 #include <atomic>
 #include <cerrno>

@@ -2,7 +2,7 @@
 // per thread, and would drop the program's while a sample of ours is pending there. Therefore the signal is
 // sent through the virtual view of owned signals (virtual_signals.h). All are async-signal-safe.
 
-#include "hpcrun/process/send_calls.h"
+#include "hpcrun/signals/send_calls.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,8 +12,8 @@
 
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
-#include "hpcrun/process/next.h"
-#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/interpose/next_function.h"
+#include "hpcrun/signals/virtual_signals.h"
 
 using namespace hpcrun;
 

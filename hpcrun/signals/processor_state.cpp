@@ -1,4 +1,4 @@
-#include "hpcrun/process/processor_state.h"
+#include "hpcrun/signals/processor_state.h"
 
 #include <asm/prctl.h>
 #include <sys/auxv.h>

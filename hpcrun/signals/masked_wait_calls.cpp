@@ -7,9 +7,9 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 
-#include "hpcrun/process/next.h"
-#include "hpcrun/process/virtual_signals.h"
-#include "hpcrun/process/wait_calls.h"
+#include "hpcrun/interpose/next_function.h"
+#include "hpcrun/signals/virtual_signals.h"
+#include "hpcrun/signals/wait_calls.h"
 
 using namespace hpcrun;
 

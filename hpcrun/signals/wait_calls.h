@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "hpcrun/guest/cancellation.h"
-#include "hpcrun/process/next.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/waiting.h"
 
 namespace hpcrun {

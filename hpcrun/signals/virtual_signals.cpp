@@ -1,4 +1,4 @@
-#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/signals/virtual_signals.h"
 
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -10,10 +10,10 @@
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
 #include "hpcrun/hooks.h"
-#include "hpcrun/process/cut_files.h"
-#include "hpcrun/process/next.h"
-#include "hpcrun/process/processor_state.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/handler.h"
+#include "hpcrun/signals/cut_files.h"
+#include "hpcrun/signals/processor_state.h"
 
 HPCRUN_NEXT_OF(sigaction);
 

@@ -1,4 +1,4 @@
-#include "hpcrun/process/cut_files.h"
+#include "hpcrun/signals/cut_files.h"
 
 #include <cerrno>
 #include <cstring>

@@ -9,8 +9,8 @@
 #include <atomic>
 #include <cstring>
 
-#include "hpcrun/process/next.h"
-#include "hpcrun/process/virtual_signals.h"
+#include "hpcrun/interpose/next_function.h"
+#include "hpcrun/signals/virtual_signals.h"
 
 using namespace hpcrun;
 
