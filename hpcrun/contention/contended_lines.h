@@ -13,14 +13,14 @@ class ContendedLines {
  public:
   static constexpr uint32_t kBits = 4096;
   // With more of its bits set the filter would mean nothing.
-  static constexpr uint32_t kMostLines = kBits / 8;
+  static constexpr uint32_t kMaxLines = kBits / 8;
 
   // `line`: any address in it. False: there is no room.
   bool add(uint64_t line) noexcept {
     std::atomic<uint64_t>& word = words_[place_of(line) / 64];
     const uint64_t bit = uint64_t{1} << place_of(line) % 64;
     if (word.load(std::memory_order_relaxed) & bit) return true;
-    if (count_.load(std::memory_order_relaxed) >= kMostLines) return false;
+    if (count_.load(std::memory_order_relaxed) >= kMaxLines) return false;
     if (!(word.fetch_or(bit, std::memory_order_relaxed) & bit))
       count_.fetch_add(1, std::memory_order_release);
     return true;

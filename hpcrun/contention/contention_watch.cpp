@@ -39,9 +39,9 @@ bool is_shareable(const Access& access, const WatchedThread& thread, const Suspe
 
 }  // namespace
 
-bool ContentionWatch::start(const WatchHost& host, uint64_t signal_data) noexcept {
+bool ContentionWatch::start(const WatchCallbacks& callbacks, uint64_t signal_data) noexcept {
   if (!suspects_.start()) return false;
-  host_ = host;
+  callbacks_ = callbacks;
   signal_data_ = signal_data;
   leave(State::Idle);
   return true;
@@ -54,9 +54,9 @@ bool ContentionWatch::enter(State from) noexcept {
 // Whoever changes it is done soon, unless a handler of the program's interrupted that and ends the process
 // from there.
 void ContentionWatch::stop() noexcept {
-  hold_.stop();
-  constexpr int kMostTurns = 1'000;
-  for (int turn = 0; turn < kMostTurns; ++turn) {
+  freeze_.stop();
+  constexpr int kMaxTurns = 1'000;
+  for (int turn = 0; turn < kMaxTurns; ++turn) {
     const bool was_armed = enter(State::Armed);
     if (was_armed) watch_.disarm();
     if (was_armed || enter(State::Idle)) return leave(State::Stopped);
@@ -78,7 +78,8 @@ void ContentionWatch::expire(uint64_t now_ns) noexcept {
 
 // What was searched for and not found is watched for all the same, to be found when it begins.
 void ContentionWatch::rest(uint64_t now_ns) noexcept {
-  const uint64_t until = host_.sample_often ? std::min(search_.rests_until(now_ns), now_ns + kLongRestNs) : 0;
+  const uint64_t until =
+      callbacks_.sample_often ? std::min(search_.rests_until(now_ns), now_ns + kLongRestNs) : 0;
   next_ns_.store(std::max(until, now_ns + kRestNs), std::memory_order_relaxed);
 }
 
@@ -96,8 +97,9 @@ uint8_t ContentionWatch::words_to_watch(uint8_t used) noexcept {
 }
 
 void ContentionWatch::try_watch(uint64_t line, const Meeting& meeting, uint64_t now_ns) noexcept {
-  if (host_.is_told || now_ns < next_ns_.load(std::memory_order_relaxed) || !enter(State::Idle)) return;
-  const int tid = host_.tid_of(meeting.thread);
+  if (callbacks_.samples_accesses || now_ns < next_ns_.load(std::memory_order_relaxed) || !enter(State::Idle))
+    return;
+  const int tid = callbacks_.tid_of(meeting.thread);
   ++watches_;
   const uint64_t number = watches_ % kRememberedLines;
   lines_[number].store(line, std::memory_order_relaxed);
@@ -112,26 +114,26 @@ void ContentionWatch::try_watch(uint64_t line, const Meeting& meeting, uint64_t 
   leave(State::Idle);
 }
 
-void ContentionWatch::follow(SearchPace::Change change) noexcept {
-  if (change != SearchPace::Change::None && host_.sample_often)
-    host_.sample_often(change == SearchPace::Change::Often);
+void ContentionWatch::follow(SamplingRateControl::Change change) noexcept {
+  if (change != SamplingRateControl::Change::None && callbacks_.sample_often)
+    callbacks_.sample_often(change == SamplingRateControl::Change::Often);
 }
 
 void ContentionWatch::go_on_searching(uint64_t now_ns) noexcept {
-  if (!host_.is_promising || host_.is_promising()) follow(search_.seen(now_ns));
+  if (!callbacks_.is_promising || callbacks_.is_promising()) follow(search_.seen(now_ns));
 }
 
 void ContentionWatch::pass(uint64_t now_ns) noexcept {
   follow(search_.sampled(now_ns));
-  if (host_.is_settled && host_.is_settled()) follow(search_.settled(now_ns));
+  if (callbacks_.is_settled && callbacks_.is_settled()) follow(search_.settled(now_ns));
   expire(now_ns);
 }
 
 void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns,
                              bool may_search) noexcept {
   Access accesses[kMostPlannedAccesses];
-  const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, host_.memory);
-  const uint32_t count = apply_plan(plan, at.state, host_.memory, accesses);
+  const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, callbacks_.memory);
+  const uint32_t count = apply_plan(plan, at.state, callbacks_.memory, accesses);
   Access own[kMostPlannedAccesses];  // to the thread's stack
   uint32_t own_count = 0;
   const Access* nearest = nullptr;
@@ -150,48 +152,48 @@ void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, u
     }
     if (meeting.count >= kMeetings) try_watch(line, meeting, at.now_ns);
   }
-  if (!nearest) return thread.pace->forget();
-  host_.report(thread.index, {*nearest, at.now_ns, weight_ns, false, true});
-  measure_pace(thread, at, weight_ns, line_of(nearest->address), others, own, own_count);
+  if (!nearest) return thread.loop->forget();
+  callbacks_.report(thread.index, {*nearest, at.now_ns, weight_ns, false, true});
+  measure_progress(thread, at, weight_ns, line_of(nearest->address), others, own, own_count);
 }
 
-void ContentionWatch::measure_pace(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns,
-                                   uint64_t line, uint32_t others, const Access* own,
-                                   uint32_t own_count) noexcept {
-  Pace& pace = *thread.pace;
-  const uint64_t before = pace.before(line, at.pc, at.state);
-  const bool asked = hold_.is_for(thread.index);
-  const bool is_alone = before && asked && hold_.lasted(before, at.now_ns);
-  if (is_alone || (before && hold_.was_free(before))) {
-    Progress changes[Pace::kMostChanges];
-    const uint32_t count = pace.changes(at.state, own, own_count, host_.memory, weight_ns, changes);
-    const bool is_told = pace.takes(is_alone);
-    for (uint32_t i = 0; i < count && is_told; ++i) {
+void ContentionWatch::measure_progress(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns,
+                                       uint64_t line, uint32_t others, const Access* own,
+                                       uint32_t own_count) noexcept {
+  LoopProgress& loop = *thread.loop;
+  const uint64_t before = loop.before(line, at.pc, at.state);
+  const bool asked = freeze_.is_for(thread.index);
+  const bool is_alone = before && asked && freeze_.lasted(before, at.now_ns);
+  if (is_alone || (before && freeze_.was_free(before))) {
+    Progress changes[LoopProgress::kMaxChanges];
+    const uint32_t count = loop.changes(at.state, own, own_count, callbacks_.memory, weight_ns, changes);
+    const bool is_wanted = loop.takes(is_alone);
+    for (uint32_t i = 0; i < count && is_wanted; ++i) {
       changes[i].is_alone = is_alone;
-      host_.report_progress(thread.index, line, at.now_ns, changes[i]);
+      callbacks_.report_progress(thread.index, line, at.now_ns, changes[i]);
     }
   }
-  if (is_alone || (asked && hold_.is_over(at.now_ns)))
-    hold_.release(at.now_ns);
-  else if (!asked && others && pace.wants_more())
-    hold_.ask(line, thread.index, others, at.now_ns);
-  pace.note(line, at.pc, at.state, own, own_count, host_.memory, at.now_ns);
-  if (hold_.stay(line, thread.index, at.now_ns)) pace.forget();
+  if (is_alone || (asked && freeze_.is_over(at.now_ns)))
+    freeze_.release(at.now_ns);
+  else if (!asked && others && loop.wants_more())
+    freeze_.ask(line, thread.index, others, at.now_ns);
+  loop.note(line, at.pc, at.state, own, own_count, callbacks_.memory, at.now_ns);
+  if (freeze_.stay(line, thread.index, at.now_ns)) loop.forget();
 }
 
 void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint64_t signal_data) noexcept {
   const uint64_t line = lines_[signal_data >> 8 & (kRememberedLines - 1)].load(std::memory_order_relaxed);
   const uint64_t word = line + (signal_data & 7) * kWordBytes;
   hits_left_.fetch_sub(1, std::memory_order_relaxed);
-  thread.pace->forget();  // a hit takes its time
+  thread.loop->forget();  // a hit takes its time
   // No sample came that would have ended the watch: who comes now need not have met anybody.
   if (at.now_ns > deadline_ns_.load(std::memory_order_relaxed)) return;
   suspects_.note_seen(line, at.now_ns);
   go_on_searching(at.now_ns);
   Evidence evidence{{word, at.pc, kWordBytes, AccessKind::ReadWrite, false, -1}, at.now_ns, 0, true, false};
   Access accesses[kMostPlannedAccesses];
-  const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, host_.memory);
-  const uint32_t count = apply_plan(plan, at.state, host_.memory, accesses);
+  const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, callbacks_.memory);
+  const uint32_t count = apply_plan(plan, at.state, callbacks_.memory, accesses);
   for (const Access* access = accesses; access < accesses + count; ++access) {
     const bool made_it = access->distance == -1 && access->address < word + kWordBytes &&
                          word < access->address + access->bytes;
@@ -205,25 +207,25 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
     evidence.access.is_locked = plan.unplaced.is_locked;
     evidence.is_exact = true;
   }
-  host_.report(thread.index, evidence);
+  callbacks_.report(thread.index, evidence);
 }
 
 // Of what threads do beside, that counts which meets a line where one of them had to fetch it lately. Where
 // the hardware tells nothing of other cores' caches, what comes from a shared one may have been fetched
 // (analysis/pipeline/contention.cpp knows better in the end).
-void ContentionWatch::told(const WatchedThread& thread, const ToldAccess& told) noexcept {
-  const Access& access = told.access;
-  if (!is_shareable(access, thread, suspects_, told.time_ns)) return;
+void ContentionWatch::sampled_access(const WatchedThread& thread, const SampledAccess& sampled) noexcept {
+  const Access& access = sampled.access;
+  if (!is_shareable(access, thread, suspects_, sampled.time_ns)) return;
   const uint64_t line = line_of(access.address);
   Meeting meeting;
-  suspects_.visit({line, thread.index, words_of(access), writes(access.kind), told.time_ns}, meeting);
-  if (told.hardware.told & (kToldPeer | kToldSharedCache)) {
-    suspects_.note_seen(line, told.time_ns);
-    go_on_searching(told.time_ns);
-  } else if (!suspects_.was_seen(line, told.time_ns)) {
+  suspects_.visit({line, thread.index, words_of(access), writes(access.kind), sampled.time_ns}, meeting);
+  if (sampled.hardware.told & (kToldPeer | kToldSharedCache)) {
+    suspects_.note_seen(line, sampled.time_ns);
+    go_on_searching(sampled.time_ns);
+  } else if (!suspects_.was_seen(line, sampled.time_ns)) {
     return;
   }
-  host_.report(thread.index, {access, told.time_ns, 0, true, told.is_exact, told.hardware});
+  callbacks_.report(thread.index, {access, sampled.time_ns, 0, true, sampled.is_exact, sampled.hardware});
 }
 
 }  // namespace hpcrun

@@ -4,11 +4,11 @@
 // these threads that tell whether and where it really is (Watch). What is found comes out as evidence, access
 // by access.
 //
-// Where hardware samples memory accesses and tells which lines had to come from another core (ToldAccess),
+// Where hardware samples memory accesses and tells which lines had to come from another core (SampledAccess),
 // these are the evidence, and no breakpoints are set.
 //
 // Where they were seen for certain, some are held for a few milliseconds now and then, to see how fast
-// another one goes on without them (Hold, Pace).
+// another one goes on without them (PeerFreeze, LoopProgress).
 //
 // One for a process, for all its threads. All calls are made in handlers, by the thread they are about, and
 // are async-signal-safe and free of locks; one line is watched at a time.
@@ -27,11 +27,11 @@
 namespace hpcrun {
 
 struct WatchedThread {
-  uint32_t index;      // less than SuspectLines::kMostVisitors
+  uint32_t index;      // less than SuspectLines::kMaxVisitors
   uint64_t stack_low;  // what lies between is its own
   uint64_t stack_high;
   PlanCache* plans;
-  Pace* pace;
+  LoopProgress* loop;
 };
 
 // Where a thread stopped.
@@ -52,13 +52,13 @@ struct Evidence {
 };
 
 // What the watch needs of the process.
-struct WatchHost {
+struct WatchCallbacks {
   int (*tid_of)(uint32_t thread) noexcept;  // 0: it is gone
   void (*report)(uint32_t thread, const Evidence& evidence) noexcept;
   void (*report_progress)(uint32_t thread, uint64_t line, uint64_t time_ns,
                           const Progress& progress) noexcept;
   MemoryReader memory;
-  bool is_told = false;  // hardware tells: breakpoints are not needed
+  bool samples_accesses = false;  // hardware tells: breakpoints are not needed
   // From now on samples are to come often, or seldom (sampling_rate_control.h). Null: they come as they do.
   void (*sample_often)(bool often) noexcept = nullptr;
   // Whether something may be found yet in what threads were seen to contend for, so that samples go on to
@@ -72,7 +72,7 @@ struct WatchHost {
 class ContentionWatch {
  public:
   // `signal_data`: what the signals of breakpoints carry, with its low 16 bits free. False: no memory.
-  bool start(const WatchHost& host, uint64_t signal_data) noexcept;
+  bool start(const WatchCallbacks& callbacks, uint64_t signal_data) noexcept;
 
   // Before the process has several threads: takes the memory that it comes to use.
   void populate() noexcept { suspects_.populate(); }
@@ -94,7 +94,7 @@ class ContentionWatch {
   void hit(const WatchedThread& thread, const StoppedAt& at, uint64_t signal_data) noexcept;
 
   // Hardware told of an access of the thread's.
-  void told(const WatchedThread& thread, const ToldAccess& told) noexcept;
+  void sampled_access(const WatchedThread& thread, const SampledAccess& sampled) noexcept;
 
   // A negated errno where breakpoints could not be set (Watch::arm) at some time, else 0.
   int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }
@@ -115,17 +115,17 @@ class ContentionWatch {
   void expire(uint64_t now_ns) noexcept;
   void try_watch(uint64_t line, const Meeting& meeting, uint64_t now_ns) noexcept;
   uint8_t words_to_watch(uint8_t used) noexcept;
-  void follow(SearchPace::Change change) noexcept;
+  void follow(SamplingRateControl::Change change) noexcept;
   void rest(uint64_t now_ns) noexcept;
   void go_on_searching(uint64_t now_ns) noexcept;
-  void measure_pace(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns, uint64_t line,
-                    uint32_t others, const Access* own, uint32_t own_count) noexcept;
+  void measure_progress(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns, uint64_t line,
+                        uint32_t others, const Access* own, uint32_t own_count) noexcept;
 
-  WatchHost host_{};
+  WatchCallbacks callbacks_{};
   uint64_t signal_data_ = 0;
   SuspectLines suspects_;
-  SearchPace search_;
-  Hold hold_;
+  SamplingRateControl search_;
+  PeerFreeze freeze_;
   std::atomic<State> state_{State::Stopped};
   std::atomic<int> failure_{0};
   // Whoever is Changing has these.

@@ -15,7 +15,7 @@ void note_changed_line(uint64_t line, uint64_t bytes) noexcept {
 namespace {
 
 // The bytes in the order of the objects that they lie in: a record for each, the first of which counts.
-void tell(uint64_t line, WrittenLine::Writer writer, uint64_t now_ns) noexcept {
+void record(uint64_t line, WrittenLine::Writer writer, uint64_t now_ns) noexcept {
   WrittenRecord record{now_ns,
                        writer.thread,
                        line,
@@ -43,18 +43,18 @@ void tell(uint64_t line, WrittenLine::Writer writer, uint64_t now_ns) noexcept {
 
 }  // namespace
 
-void tell_released(uint64_t start) noexcept {
+void record_released(uint64_t start) noexcept {
   FoundAllocation found;
   if (heap.map.find(start, found) && start - found.begin < AllocationMap::kGranule)
-    tell_written_lines(start, start + heap.sites.site(found.site).bytes);
+    record_written_lines(start, start + heap.sites.site(found.site).bytes);
 }
 
-void tell_written_lines(uint64_t low, uint64_t high) noexcept {
+void record_written_lines(uint64_t low, uint64_t high) noexcept {
   written_lines.for_each_in(low, high, [](uint64_t line, WrittenLine& status) {
-    if (status.interleaved() > kLeastInterleaved) {
+    if (status.interleaved() > kMinInterleaved) {
       const uint64_t now_ns = monotonic_ns();
       WrittenLine::Writer writer;
-      for (uint32_t place = 0; status.writer(place, writer); ++place) tell(line, writer, now_ns);
+      for (uint32_t place = 0; status.writer(place, writer); ++place) record(line, writer, now_ns);
     }
     status.clear();
   });

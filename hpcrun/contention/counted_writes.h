@@ -10,17 +10,17 @@ namespace hpcrun {
 extern constinit WrittenLines written_lines;
 
 // Updates of a line after those of other threads, of which a finding has more (SHERIFF, section 4.6).
-constexpr uint32_t kLeastInterleaved = 100;
+constexpr uint32_t kMinInterleaved = 100;
 
-// The calling thread changed these bytes of the line, a bit for each (IsolationHost::changed).
+// The calling thread changed these bytes of the line, a bit for each (IsolationCallbacks::changed).
 void note_changed_line(uint64_t line, uint64_t bytes) noexcept;
 
 // Writes down what threads changed by turns in the allocation that starts there, which is released. Has no
 // effect if the allocation is not known.
-void tell_released(uint64_t start) noexcept;
+void record_released(uint64_t start) noexcept;
 
 // Writes down what of the range threads changed by turns, and forgets it. What lies there must be known still
 // (heap.h).
-void tell_written_lines(uint64_t low, uint64_t high) noexcept;
+void record_written_lines(uint64_t low, uint64_t high) noexcept;
 
 }  // namespace hpcrun

@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint8_t kStackPointer = 4;
 // What changes by more is no counter, but an address or a random number.
-constexpr int64_t kLargestChange = int64_t{1} << 40;
+constexpr int64_t kMaxChange = int64_t{1} << 40;
 
 bool is_counter_sized(const Access& access) noexcept {
   return access.bytes == 4 || access.bytes == 8;
@@ -22,7 +22,7 @@ int64_t difference(uint64_t from, uint64_t to, uint16_t bytes) noexcept {
 }
 
 bool is_plausible(int64_t change) noexcept {
-  return change != 0 && change < kLargestChange && change > -kLargestChange;
+  return change != 0 && change < kMaxChange && change > -kMaxChange;
 }
 
 // The same word of the frame has the same number whenever the function runs.
@@ -32,15 +32,15 @@ uint16_t number_of(uint64_t address, uint64_t stack_pointer) noexcept {
 
 }  // namespace
 
-uint64_t Pace::before(uint64_t line, uint64_t pc, const MachineState& state) const noexcept {
+uint64_t LoopProgress::before(uint64_t line, uint64_t pc, const MachineState& state) const noexcept {
   const uint64_t apart = pc > pc_ ? pc - pc_ : pc_ - pc;
   const bool is_same =
-      line == line_ && apart < kLongestLoop && state.general[kStackPointer] == state_.general[kStackPointer];
+      line == line_ && apart < kMaxLoopBytes && state.general[kStackPointer] == state_.general[kStackPointer];
   return is_same ? now_ns_ : 0;
 }
 
-uint32_t Pace::changes(const MachineState& state, const Access* accesses, uint32_t count,
-                       const MemoryReader& memory, uint64_t cpu_ns, Progress* out) const noexcept {
+uint32_t LoopProgress::changes(const MachineState& state, const Access* accesses, uint32_t count,
+                               const MemoryReader& memory, uint64_t cpu_ns, Progress* out) const noexcept {
   uint32_t found = 0;
   const auto add = [&](uint16_t value, int64_t change) noexcept {
     if (is_plausible(change)) out[found++] = {value, change, cpu_ns, false};
@@ -59,14 +59,14 @@ uint32_t Pace::changes(const MachineState& state, const Access* accesses, uint32
   return found;
 }
 
-void Pace::note(uint64_t line, uint64_t pc, const MachineState& state, const Access* accesses, uint32_t count,
-                const MemoryReader& memory, uint64_t now_ns) noexcept {
+void LoopProgress::note(uint64_t line, uint64_t pc, const MachineState& state, const Access* accesses,
+                        uint32_t count, const MemoryReader& memory, uint64_t now_ns) noexcept {
   now_ns_ = now_ns;
   line_ = line;
   pc_ = pc;
   state_ = state;
   words_ = 0;
-  for (const Access* access = accesses; access < accesses + count && words_ < kMostStackWords; ++access) {
+  for (const Access* access = accesses; access < accesses + count && words_ < kMaxStackWords; ++access) {
     const bool is_known = [&]() noexcept {
       for (uint32_t w = 0; w < words_; ++w)
         if (word_[w].address == access->address) return true;

@@ -23,16 +23,16 @@ struct Progress {
 };
 
 // One thread's.
-class Pace {
+class LoopProgress {
  public:
-  static constexpr uint32_t kMostStackWords = 4;
-  static constexpr uint32_t kMostChanges = kGeneralRegisters + kMostStackWords;
+  static constexpr uint32_t kMaxStackWords = 4;
+  static constexpr uint32_t kMaxChanges = kGeneralRegisters + kMaxStackWords;
 
   // The time of the sample before, where it found the thread at this line, in the same loop by its looks;
   // else 0.
   uint64_t before(uint64_t line, uint64_t pc, const MachineState& state) const noexcept;
 
-  // What changed since that sample: `out` has room for kMostChanges. Their count. The caller fills in
+  // What changed since that sample: `out` has room for kMaxChanges. Their count. The caller fills in
   // is_alone.
   uint32_t changes(const MachineState& state, const Access* accesses, uint32_t count,
                    const MemoryReader& memory, uint64_t cpu_ns, Progress* out) const noexcept;
@@ -45,18 +45,18 @@ class Pace {
   void forget() noexcept { now_ns_ = 0; }
 
   // Is it worth while to hold others for more? A few dozen changes tell all that there is to be told.
-  bool wants_more() const noexcept { return alone_ < kMostAlone; }
+  bool wants_more() const noexcept { return alone_ < kMaxAlone; }
 
   // Is such a change to be told? Of both kinds about as many are.
   bool takes(bool is_alone) noexcept {
     if (is_alone) return ++alone_, true;
-    return free_ < alone_ + kMostFreeAhead && (++free_, true);
+    return free_ < alone_ + kMaxFreeAhead && (++free_, true);
   }
 
  private:
-  static constexpr uint32_t kMostAlone = 16;
-  static constexpr uint32_t kMostFreeAhead = 8;
-  static constexpr uint64_t kLongestLoop = 4096;  // bytes of code
+  static constexpr uint32_t kMaxAlone = 16;
+  static constexpr uint32_t kMaxFreeAhead = 8;
+  static constexpr uint64_t kMaxLoopBytes = 4096;  // bytes of code
 
   struct Word {
     uint64_t address;
@@ -70,7 +70,7 @@ class Pace {
   MachineState state_;
   uint32_t alone_, free_;  // that were told
   uint32_t words_;
-  Word word_[kMostStackWords];
+  Word word_[kMaxStackWords];
 };
 
 }  // namespace hpcrun

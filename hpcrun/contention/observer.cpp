@@ -23,7 +23,7 @@ namespace hpcrun {
 
 struct MemoryThread {
   PlanCache plans;
-  Pace pace;
+  LoopProgress loop;
   AccessStream accesses;
   const Stack* stack;  // on which the thread is, in a handler; nullptr: not walked yet
   const ucontext_t* interrupted;
@@ -38,7 +38,7 @@ namespace {
 
 ThreadSlot<MemoryThread> slot;
 
-constexpr uint32_t kMostThreads = 64 * 1024;
+constexpr uint32_t kMaxThreads = 64 * 1024;
 constexpr uint64_t kPageMask = kPageBytes - 1;
 constexpr NodeId kThreadRoot = 0;
 
@@ -56,7 +56,7 @@ size_t read_memory(const void*, uint64_t address, void* to, size_t bytes) noexce
 }
 
 int tid_of(uint32_t thread) noexcept {
-  return thread < kMostThreads ? tids[thread].load(std::memory_order_relaxed) : 0;
+  return thread < kMaxThreads ? tids[thread].load(std::memory_order_relaxed) : 0;
 }
 
 uint64_t bits_of(const Evidence& evidence) noexcept {
@@ -113,7 +113,7 @@ void report_progress(uint32_t, uint64_t line, uint64_t time_ns, const Progress& 
 
 MemoryThread* memory_of(ThreadState& thread) noexcept {
   if (MemoryThread* const known = slot.of(thread)) return known;
-  if (thread.index >= kMostThreads) return nullptr;
+  if (thread.index >= kMaxThreads) return nullptr;
   void* const memory = thread.arena.allocate(sizeof(MemoryThread));
   if (!memory) return nullptr;
   auto* const made = static_cast<MemoryThread*>(memory);  // zeroed memory is a valid empty one
@@ -153,7 +153,7 @@ StoppedAt stopped_at(ThreadState& thread, const ucontext_t& context, uint64_t no
 
 WatchedThread watched(const ThreadState& thread, MemoryThread& memory) noexcept {
   const StackBounds stack = thread.unwinder.stack();
-  return {thread.index, stack.low, stack.high, &memory.plans, &memory.pace};
+  return {thread.index, stack.low, stack.high, &memory.plans, &memory.loop};
 }
 
 uint64_t process_cpu_ns() noexcept {
@@ -190,15 +190,15 @@ void on_sample(ThreadState& thread, const RecordedSample& sample) noexcept {
   const uint64_t now = sample.now_ns;
   memory->stack = &sample.stack;
   if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
-  if (is_alone()) return memory->pace.forget();
+  if (is_alone()) return memory->loop.forget();
   watch->pass(now);
   const Parallelism::Threads threads = running_threads(thread, *memory, now);
   if (threads == Parallelism::Threads::InTurns) {
     watch->call_off_search(now);
-    return memory->pace.forget();
+    return memory->loop.forget();
   }
   const StoppedAt at = stopped_at(thread, sample.context, now);
-  if (is_own(at.pc)) return memory->pace.forget();
+  if (is_own(at.pc)) return memory->loop.forget();
   watch->sample(watched(thread, *memory), at, sample.weight, threads == Parallelism::Threads::Together);
 }
 
@@ -211,10 +211,10 @@ void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data
 }
 
 // A ring has room for fewer; more than that came while it was read.
-constexpr uint32_t kMostRecords = 128;
+constexpr uint32_t kMaxRecords = 128;
 
 bool next_of_program(MemoryRing& ring, MemoryRecord& out) noexcept {
-  for (uint32_t i = 0; i < kMostRecords && ring.next(out); ++i)
+  for (uint32_t i = 0; i < kMaxRecords && ring.next(out); ++i)
     if (!is_own(out.ip)) return true;
   return false;
 }
@@ -229,15 +229,16 @@ void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, 
   MemoryRing& ring = thread.events[event].records;
   MemoryRecord next;
   bool more = next_of_program(ring, next);
-  for (uint32_t i = 0; i < kMostRecords && more; ++i) {
+  for (uint32_t i = 0; i < kMaxRecords && more; ++i) {
     const MemoryRecord record = next;
     more = next_of_program(ring, next);
     FrameKey leaf = frame_of(reinterpret_cast<const void*>(record.ip));
     if (!leaf) leaf = make_frame(kModuleNone, record.ip);
     const Stack leaf_alone{&leaf, 1, StackReason::TooDeep};
     memory->stack = more ? &leaf_alone : nullptr;
-    ToldAccess told;
-    if (tell_access(record, kind, {read_memory, nullptr}, told)) watch->told(watched(thread, *memory), told);
+    SampledAccess access;
+    if (decode_access(record, kind, {read_memory, nullptr}, access))
+      watch->sampled_access(watched(thread, *memory), access);
   }
 }
 
@@ -284,19 +285,19 @@ std::atomic<bool> is_populated{false};
 
 void start() noexcept {
   if (!process_state.config.contention) return;
-  if (tids) unmap_own_memory(tids, kMostThreads * sizeof *tids);  // the parent's, in a forked child
-  tids = static_cast<std::atomic<int>*>(map_own_memory(kMostThreads * sizeof *tids, InChild::Copy));
+  if (tids) unmap_own_memory(tids, kMaxThreads * sizeof *tids);  // the parent's, in a forked child
+  tids = static_cast<std::atomic<int>*>(map_own_memory(kMaxThreads * sizeof *tids, InChild::Copy));
   if (!tids) return;
   watch = new (watch_memory) ContentionWatch;
   is_populated.store(false, std::memory_order_relaxed);
   const ContentionSource source = source_in_use();
-  const bool is_told = source != ContentionSource::Breakpoints;
+  const bool samples_accesses = source != ContentionSource::Breakpoints;
   const bool has_rates = process_state.search_descriptor != kNoDescriptor;
   if (!watch->start({tid_of,
                      report,
                      report_progress,
                      {read_memory, nullptr},
-                     is_told,
+                     samples_accesses,
                      has_rates ? search : nullptr,
                      may_find_more,
                      has_found_all},
@@ -304,7 +305,7 @@ void start() noexcept {
     return;
   process_state.file.counter(Counter::LooksForContention)
       .store(static_cast<uint64_t>(source), std::memory_order_relaxed);
-  if (!is_told && process_state.config.memory_hardware != MemoryHardware::None)
+  if (!samples_accesses && process_state.config.memory_hardware != MemoryHardware::None)
     process_state.file.write_note(kNotTold, NoteKind::Contention);
   follow_allocations();
   switch_on(slot);

@@ -17,8 +17,7 @@ class Parallelism {
  public:
   static constexpr uint64_t kFirstWindowNs = 30'000'000;  // where nothing is known: it may be told at once
   static constexpr uint64_t kWindowNs = 100'000'000;
-  static constexpr uint64_t kLongestWindowNs =
-      4 * kWindowNs;  // without a sample: nobody knows what it was like
+  static constexpr uint64_t kMaxWindowNs = 4 * kWindowNs;  // without a sample: nobody knows what it was like
   // Of wall time: threads that compute for so much of it do so together,
   static constexpr uint64_t kTogetherPercent = 115;
   // and those that compute or are ready to for so much. Who is woken to take his turn is ready until who had

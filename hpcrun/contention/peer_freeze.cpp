@@ -27,11 +27,11 @@ void wake_all(std::atomic<uint32_t>& word) noexcept {
 
 }  // namespace
 
-void Hold::ask(uint64_t line, uint32_t thread, uint32_t others, uint64_t now_ns) noexcept {
+void PeerFreeze::ask(uint64_t line, uint32_t thread, uint32_t others, uint64_t now_ns) noexcept {
   uint32_t turn = turn_.load(std::memory_order_acquire);
   const Phase phase = phase_of(turn);
   const bool is_forgotten =
-      phase == Phase::Asked && now_ns > deadline_ns_.load(std::memory_order_relaxed) + kLongestNs;
+      phase == Phase::Asked && now_ns > deadline_ns_.load(std::memory_order_relaxed) + kMaxNs;
   if (phase != Phase::Free && !is_forgotten) return;
   if (now_ns < next_ns_.load(std::memory_order_relaxed)) return;
   const uint32_t base = turn - turn % kPhases;
@@ -43,11 +43,11 @@ void Hold::ask(uint64_t line, uint32_t thread, uint32_t others, uint64_t now_ns)
   wanted_.store(others, std::memory_order_relaxed);
   held_.store(0, std::memory_order_relaxed);
   all_held_ns_.store(0, std::memory_order_relaxed);
-  deadline_ns_.store(now_ns + kLongestNs, std::memory_order_relaxed);
+  deadline_ns_.store(now_ns + kMaxNs, std::memory_order_relaxed);
   turn_.store(base + kPhases + static_cast<uint32_t>(Phase::Asked), std::memory_order_release);
 }
 
-bool Hold::stay(uint64_t line, uint32_t thread, uint64_t now_ns) noexcept {
+bool PeerFreeze::stay(uint64_t line, uint32_t thread, uint64_t now_ns) noexcept {
   const uint32_t turn = turn_.load(std::memory_order_acquire);
   if (phase_of(turn) != Phase::Asked || line_.load(std::memory_order_relaxed) != line ||
       thread_.load(std::memory_order_relaxed) == thread)
@@ -64,21 +64,21 @@ bool Hold::stay(uint64_t line, uint32_t thread, uint64_t now_ns) noexcept {
   return true;
 }
 
-bool Hold::is_for(uint32_t thread) const noexcept {
+bool PeerFreeze::is_for(uint32_t thread) const noexcept {
   return phase_of(turn_.load(std::memory_order_acquire)) == Phase::Asked &&
          thread_.load(std::memory_order_relaxed) == thread;
 }
 
-bool Hold::lasted(uint64_t since, uint64_t until) const noexcept {
+bool PeerFreeze::lasted(uint64_t since, uint64_t until) const noexcept {
   const uint64_t begin = all_held_ns_.load(std::memory_order_acquire);
   return begin && begin <= since && until < deadline_ns_.load(std::memory_order_relaxed);
 }
 
-bool Hold::was_free(uint64_t since) const noexcept {
+bool PeerFreeze::was_free(uint64_t since) const noexcept {
   return last_held_ns_.load(std::memory_order_relaxed) < since;
 }
 
-void Hold::release(uint64_t now_ns) noexcept {
+void PeerFreeze::release(uint64_t now_ns) noexcept {
   uint32_t turn = turn_.load(std::memory_order_relaxed);
   if (phase_of(turn) != Phase::Asked) return;
   const bool is_early = turn / kPhases <= kFirstHolds;
@@ -87,7 +87,7 @@ void Hold::release(uint64_t now_ns) noexcept {
   if (turn_.compare_exchange_strong(turn, turn - turn % kPhases, std::memory_order_release)) wake_all(turn_);
 }
 
-void Hold::stop() noexcept {
+void PeerFreeze::stop() noexcept {
   turn_.store(static_cast<uint32_t>(Phase::Stopped), std::memory_order_release);
   wake_all(turn_);
 }

@@ -11,9 +11,9 @@
 
 namespace hpcrun {
 
-class Hold {
+class PeerFreeze {
  public:
-  static constexpr uint64_t kLongestNs = 20'000'000;    // of one hold, from the moment it was asked for
+  static constexpr uint64_t kMaxNs = 20'000'000;        // of one hold, from the moment it was asked for
   static constexpr uint64_t kRestNs = 40'000'000;       // between two
   static constexpr uint64_t kLongRestNs = 500'000'000;  // after the first kFirstHolds
   static constexpr uint32_t kFirstHolds = 16;

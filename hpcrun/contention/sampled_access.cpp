@@ -13,8 +13,8 @@ using Operation = DataSource::Operation;
 using Origin = DataSource::Origin;
 
 // Far beyond what is asked for, and below what a record of a stream holds.
-constexpr uint64_t kLargestPeriod = uint64_t{1} << 40;
-constexpr uint64_t kMostCycles = UINT32_MAX;
+constexpr uint64_t kMaxPeriod = uint64_t{1} << 40;
+constexpr uint64_t kMaxCycles = UINT32_MAX;
 
 // What the event counts is known, whatever its records say of their source: most kernels fill that in for
 // latency events and IBS alone.
@@ -29,7 +29,7 @@ DataSource source_of(const MemoryRecord& record, MemoryEvent event) noexcept {
   return source;
 }
 
-uint32_t told_by(const DataSource& source) noexcept {
+uint32_t bits_of(const DataSource& source) noexcept {
   if (source.operation == Operation::Store) return 0;
   const bool is_shared = source.origin == Origin::SharedCache || source.origin == Origin::RemoteCache;
   uint32_t told = 0;
@@ -49,8 +49,8 @@ bool decode_at(uint64_t address, const MemoryReader& code, Instruction& out) noe
 
 }  // namespace
 
-bool tell_access(const MemoryRecord& record, MemoryEvent event, const MemoryReader& code,
-                 ToldAccess& out) noexcept {
+bool decode_access(const MemoryRecord& record, MemoryEvent event, const MemoryReader& code,
+                   SampledAccess& out) noexcept {
   const DataSource source = source_of(record, event);
   const bool is_access = source.operation == Operation::Load || source.operation == Operation::Store;
   if (!is_access || !record.is_user || record.address == 0) return false;
@@ -58,8 +58,8 @@ bool tell_access(const MemoryRecord& record, MemoryEvent event, const MemoryRead
   const AccessKind kind = source.operation == Operation::Store ? AccessKind::Write : AccessKind::Read;
   out.access = {record.address, record.ip, 1, kind, source.is_locked, 0};
   out.time_ns = record.time_ns;
-  out.hardware = {std::clamp<uint64_t>(record.period, 1, kLargestPeriod),
-                  std::min(record.weight, kMostCycles), told_by(source)};
+  out.hardware = {std::clamp<uint64_t>(record.period, 1, kMaxPeriod), std::min(record.weight, kMaxCycles),
+                  bits_of(source)};
   out.is_exact = false;
   Instruction instruction;
   if (!record.is_exact || !decode_at(record.ip, code, instruction)) return true;

@@ -9,7 +9,7 @@
 
 namespace hpcrun {
 
-struct ToldAccess {
+struct SampledAccess {
   Access access;
   uint64_t time_ns;  // CLOCK_MONOTONIC
   HardwareAccess hardware;
@@ -18,7 +18,7 @@ struct ToldAccess {
 };
 
 // False: no access to the program's memory. `code`: reads the process's own.
-bool tell_access(const MemoryRecord& record, MemoryEvent event, const MemoryReader& code,
-                 ToldAccess& out) noexcept;
+bool decode_access(const MemoryRecord& record, MemoryEvent event, const MemoryReader& code,
+                   SampledAccess& out) noexcept;
 
 }  // namespace hpcrun

@@ -4,25 +4,25 @@
 
 namespace hpcrun {
 
-SearchPace::Change SearchPace::sampled(uint64_t now_ns) noexcept {
+SamplingRateControl::Change SamplingRateControl::sampled(uint64_t now_ns) noexcept {
   if (!is_often_.load(std::memory_order_relaxed) || now_ns < until_ns_.load(std::memory_order_relaxed))
     return Change::None;
   return end(now_ns);
 }
 
-SearchPace::Change SearchPace::settled(uint64_t now_ns) noexcept {
+SamplingRateControl::Change SamplingRateControl::settled(uint64_t now_ns) noexcept {
   return has_seen_.load(std::memory_order_relaxed) ? end(now_ns) : Change::None;
 }
 
-SearchPace::Change SearchPace::end(uint64_t now_ns) noexcept {
+SamplingRateControl::Change SamplingRateControl::end(uint64_t now_ns) noexcept {
   if (!is_often_.exchange(false, std::memory_order_relaxed)) return Change::None;
   const uint64_t rest = rest_ns_.load(std::memory_order_relaxed);
   rest_until_ns_.store(now_ns + rest, std::memory_order_relaxed);
-  rest_ns_.store(std::min(2 * rest, kLongestRestNs), std::memory_order_relaxed);
+  rest_ns_.store(std::min(2 * rest, kMaxRestNs), std::memory_order_relaxed);
   return Change::Seldom;
 }
 
-SearchPace::Change SearchPace::met(uint64_t now_ns) noexcept {
+SamplingRateControl::Change SamplingRateControl::met(uint64_t now_ns) noexcept {
   if (is_often_.load(std::memory_order_relaxed) || rests_until(now_ns)) return Change::None;
   since_ns_.store(now_ns, std::memory_order_relaxed);
   until_ns_.store(now_ns + kSearchNs, std::memory_order_relaxed);
@@ -30,7 +30,7 @@ SearchPace::Change SearchPace::met(uint64_t now_ns) noexcept {
   return is_often_.exchange(true, std::memory_order_relaxed) ? Change::None : Change::Often;
 }
 
-SearchPace::Change SearchPace::seen(uint64_t now_ns) noexcept {
+SamplingRateControl::Change SamplingRateControl::seen(uint64_t now_ns) noexcept {
   const Change change = met(now_ns);
   if (is_often_.load(std::memory_order_relaxed)) {
     until_ns_.store(since_ns_.load(std::memory_order_relaxed) + kSeenNs, std::memory_order_relaxed);
@@ -39,11 +39,11 @@ SearchPace::Change SearchPace::seen(uint64_t now_ns) noexcept {
   return change;
 }
 
-SearchPace::Change SearchPace::call_off(uint64_t now_ns) noexcept {
+SamplingRateControl::Change SamplingRateControl::call_off(uint64_t now_ns) noexcept {
   if (!is_often_.exchange(false, std::memory_order_relaxed)) return Change::None;
   const uint64_t since = since_ns_.load(std::memory_order_relaxed);
   const uint64_t searched = now_ns > since ? now_ns - since : 0;
-  rest_until_ns_.store(now_ns + searched * kShortestRestNs / kSearchNs, std::memory_order_relaxed);
+  rest_until_ns_.store(now_ns + searched * kMinRestNs / kSearchNs, std::memory_order_relaxed);
   return Change::Seldom;
 }
 

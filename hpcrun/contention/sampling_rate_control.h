@@ -12,12 +12,12 @@
 
 namespace hpcrun {
 
-class SearchPace {
+class SamplingRateControl {
  public:
-  static constexpr uint64_t kSearchNs = 400'000'000;          // often, after threads met
-  static constexpr uint64_t kSeenNs = 3'000'000'000;          // the same, where they were seen to contend
-  static constexpr uint64_t kShortestRestNs = 2'000'000'000;  // seldom, after a search
-  static constexpr uint64_t kLongestRestNs = 16'000'000'000;
+  static constexpr uint64_t kSearchNs = 400'000'000;     // often, after threads met
+  static constexpr uint64_t kSeenNs = 3'000'000'000;     // the same, where they were seen to contend
+  static constexpr uint64_t kMinRestNs = 2'000'000'000;  // seldom, after a search
+  static constexpr uint64_t kMaxRestNs = 16'000'000'000;
 
   enum class Change : uint8_t { None, Often, Seldom };
 
@@ -49,7 +49,7 @@ class SearchPace {
   std::atomic<uint64_t> since_ns_{0};       // so long,
   std::atomic<uint64_t> until_ns_{0};       // until then
   std::atomic<uint64_t> rest_until_ns_{0};  // nothing is a reason to search before
-  std::atomic<uint64_t> rest_ns_{kShortestRestNs};
+  std::atomic<uint64_t> rest_ns_{kMinRestNs};
 };
 
 }  // namespace hpcrun

@@ -22,7 +22,7 @@ uint64_t pack(const LineVisit& visit) noexcept {
          visit.words;
 }
 uint32_t thread_of(uint64_t visitor) noexcept {
-  return static_cast<uint32_t>(visitor >> kThreadShift) & (SuspectLines::kMostVisitors - 1);
+  return static_cast<uint32_t>(visitor >> kThreadShift) & (SuspectLines::kMaxVisitors - 1);
 }
 uint64_t time_of(uint64_t visitor) noexcept {
   return visitor >> kTimeShift << kStepBits;

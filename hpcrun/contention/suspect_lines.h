@@ -14,7 +14,7 @@ namespace hpcrun {
 
 struct LineVisit {
   uint64_t line;
-  uint32_t thread;  // less than kMostVisitors
+  uint32_t thread;  // less than kMaxVisitors
   uint8_t words;    // which of the line's eight, a bit for each
   bool writes;
   uint64_t now_ns;  // CLOCK_MONOTONIC
@@ -30,7 +30,7 @@ struct Meeting {
 
 class SuspectLines {
  public:
-  static constexpr uint32_t kMostVisitors = 1u << 20;
+  static constexpr uint32_t kMaxVisitors = 1u << 20;
   static constexpr uint64_t kTogetherNs = 100'000'000;  // further apart is one after the other
   static constexpr uint32_t kLines = 4096;
 

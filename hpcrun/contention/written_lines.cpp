@@ -7,14 +7,14 @@ namespace hpcrun {
 namespace {
 
 uint64_t place_of(uint64_t line) noexcept {
-  static_assert(uint64_t{1} << (64 - 51) == WrittenLines::kMostLines);
+  static_assert(uint64_t{1} << (64 - 51) == WrittenLines::kMaxLines);
   return line / kLineBytes * 0x9e3779b97f4a7c15u >> 51;
 }
 
 }  // namespace
 
 bool WrittenLines::start() noexcept {
-  if (!entries_) entries_ = static_cast<Entry*>(map_own_memory(kMostLines * sizeof(Entry)));
+  if (!entries_) entries_ = static_cast<Entry*>(map_own_memory(kMaxLines * sizeof(Entry)));
   return entries_ != nullptr;
 }
 
@@ -26,7 +26,7 @@ void WrittenLines::forget() noexcept {
 
 WrittenLines::Entry* WrittenLines::find(uint64_t line, bool adds) noexcept {
   for (uint32_t step = 0; step < kTries; ++step) {
-    Entry& entry = entries_[(place_of(line) + step) % kMostLines];
+    Entry& entry = entries_[(place_of(line) + step) % kMaxLines];
     uint64_t there = entry.line.load(std::memory_order_acquire);
     if (there == line) return &entry;
     if (there) continue;
@@ -44,7 +44,7 @@ WrittenLines::Entry* WrittenLines::find(uint64_t line, bool adds) noexcept {
 // have changed this line once.
 WrittenLines::Entry* WrittenLines::replace(uint64_t line) noexcept {
   for (uint32_t step = 0; step < kTries; ++step) {
-    Entry& entry = entries_[(place_of(line) + step) % kMostLines];
+    Entry& entry = entries_[(place_of(line) + step) % kMaxLines];
     if (entry.status.interleaved() > 0) continue;
     uint64_t there = entry.line.load(std::memory_order_acquire);
     if (there == line) return &entry;

@@ -12,7 +12,7 @@ namespace hpcrun {
 
 class WrittenLines {
  public:
-  static constexpr uint32_t kMostLines = 8192;  // of twice the pages that can be watched at a time
+  static constexpr uint32_t kMaxLines = 8192;  // of twice the pages that can be watched at a time
 
   // Takes 5 MiB from the kernel, as they are used. False: there are none.
   bool start() noexcept;
@@ -27,7 +27,7 @@ class WrittenLines {
   void for_each_in(uint64_t low, uint64_t high, Use use) noexcept {
     if (count_.load(std::memory_order_relaxed) == 0) return;
     if (high - low > kFew * kLineBytes) {
-      for (uint32_t place = 0; place < kMostLines; ++place)
+      for (uint32_t place = 0; place < kMaxLines; ++place)
         if (const uint64_t line = entries_[place].line.load(std::memory_order_acquire);
             line && line + kLineBytes > low && line < high)
           use(line, entries_[place].status);

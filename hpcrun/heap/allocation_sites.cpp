@@ -78,7 +78,7 @@ SiteId AllocationSites::number_of(uint64_t path, const AllocationSite& site) noe
   if (!whole) return kNoSite;
   // Half of the numbers are for contexts alone.
   const bool tells_sizes =
-      count() < kLastSite / 2 && whole->sizes.load(std::memory_order_relaxed) < kMostSizes;
+      count() < kLastSite / 2 && whole->sizes.load(std::memory_order_relaxed) < kMaxSizes;
   exact = tells_sizes ? place_of(key_of(path, site.bytes), true) : nullptr;
   if (exact) {
     whole->sizes.fetch_add(1, std::memory_order_relaxed);

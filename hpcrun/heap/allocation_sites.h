@@ -24,7 +24,7 @@ struct AllocationSite {
 
 class AllocationSites {
  public:
-  static constexpr uint32_t kMostSizes = 16;  // of one context, before these count as varying
+  static constexpr uint32_t kMaxSizes = 16;  // of one context, before these count as varying
 
   // Takes 3 MiB from the kernel, as they are used. False: there are none.
   bool start() noexcept;

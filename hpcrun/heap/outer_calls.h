@@ -26,7 +26,7 @@ class OuterCalls {
   bool learn(uint64_t caller, uint64_t distance) noexcept {
     const uint64_t known = distance_of(caller);
     if (known != 0) return known == distance;
-    if (distance < kMostDistance)
+    if (distance < kMaxDistance)
       distances_[caller % kDistances].store(caller << kDistanceBits | distance, std::memory_order_relaxed);
     return true;
   }
@@ -34,7 +34,7 @@ class OuterCalls {
   // 0: not known.
   uint64_t distance_of(uint64_t caller) const noexcept {
     const uint64_t known = distances_[caller % kDistances].load(std::memory_order_relaxed);
-    return known >> kDistanceBits == caller ? known % kMostDistance : 0;
+    return known >> kDistanceBits == caller ? known % kMaxDistance : 0;
   }
 
   // The frame may be smaller than the one that the distance is of, and the stack end above it: of that only
@@ -47,7 +47,7 @@ class OuterCalls {
  private:
   static constexpr uint32_t kDistances = 64;
   static constexpr unsigned kDistanceBits = 16;  // beside an address
-  static constexpr uint64_t kMostDistance = uint64_t{1} << kDistanceBits;
+  static constexpr uint64_t kMaxDistance = uint64_t{1} << kDistanceBits;
   static constexpr uint64_t kPageBytes = 4096;
 
   std::atomic<uint64_t> distances_[kDistances];  // return address and distance, packed

@@ -17,7 +17,7 @@ namespace {
 class Turn {
  public:
   Turn() noexcept {
-    for (int i = 0; i < kMostWaits && !taken_; ++i) {
+    for (int i = 0; i < kMaxWaits && !taken_; ++i) {
       int holder = 0;
       taken_ = holder_.compare_exchange_strong(holder, pid_, std::memory_order_acquire);
       if (taken_) return;
@@ -35,7 +35,7 @@ class Turn {
   bool taken() const noexcept { return taken_; }
 
  private:
-  static constexpr int kMostWaits = 20'000;
+  static constexpr int kMaxWaits = 20'000;
   static inline std::atomic<int> holder_{0};  // a process, or 0
   int pid_ = sys_getpid();
   bool taken_ = false;

@@ -18,12 +18,12 @@ namespace hpcrun {
 
 namespace {
 
-constexpr size_t kMostPathBytes = 4096;
+constexpr size_t kMaxPathBytes = 4096;
 
 OutsideAddress address{};
 bool leaves_programs_alone = false;
 int restricted_child = 0;          // a child of vfork, which shares this memory; 0: none
-char helper_path[kMostPathBytes];  // of hpcrun-exec; empty if it does not exist
+char helper_path[kMaxPathBytes];  // of hpcrun-exec; empty if it does not exist
 
 // Calls use(path) with the file that execvp would execute.
 template <typename Use>
@@ -31,7 +31,7 @@ void find_program(const char* file, bool on_path, Use use) noexcept {
   if (!on_path || strchr(file, '/')) return use(file);
   const char* at = environment_value("PATH");
   if (!at) at = "/bin:/usr/bin";
-  char path[kMostPathBytes];
+  char path[kMaxPathBytes];
   for (const size_t name_bytes = strlen(file) + 1;;) {
     const size_t folder_bytes = strcspn(at, ":");
     if (folder_bytes + 1 + name_bytes <= sizeof path) {
@@ -62,7 +62,7 @@ Presence runtime_in(char* const environment[]) noexcept {
   const char* at = preload_of(environment);
   for (PreloadEntry entry = at ? next_entry(at) : PreloadEntry{}; entry.bytes != 0; entry = next_entry(at)) {
     if (!entry.is_runtime()) continue;
-    char path[kMostPathBytes];
+    char path[kMaxPathBytes];
     if (entry.bytes >= sizeof path) return Presence::NotReachable;
     memcpy(path, entry.begin, entry.bytes);
     path[entry.bytes] = '\0';
@@ -103,12 +103,12 @@ struct Plan {
 
 // Returns the kind of the program; of a script, that of its interpreter.
 ProgramKind kind_of(const char* path) noexcept {
-  constexpr int kMostInterpreters = 5;  // the kernel's limit
-  constexpr size_t kMostLine = 256;     // the kernel's limit
+  constexpr int kMaxInterpreters = 5;  // the kernel's limit
+  constexpr size_t kMaxLine = 256;     // the kernel's limit
   ProgramKind kind = program_kind(path);
-  char line[kMostLine];
-  for (int i = 0; kind == ProgramKind::NotElf && i < kMostInterpreters; ++i) {
-    char script[kMostLine];
+  char line[kMaxLine];
+  for (int i = 0; kind == ProgramKind::NotElf && i < kMaxInterpreters; ++i) {
+    char script[kMaxLine];
     if (i > 0) memcpy(script, line, sizeof line);
     if (!script_interpreter(i > 0 ? script : path, line, sizeof line)) break;
     kind = program_kind(line);

@@ -51,7 +51,7 @@ namespace {
 constexpr size_t kPathBytes = 4096;
 constexpr size_t kHostBytes = 256;
 constexpr size_t kEnvironmentBytes = 2048;
-constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process, or runs that get a recycled pid
+constexpr int kMaxFilesOfOnePid = 10'000;  // execs of one process, or runs that get a recycled pid
 
 void warn(const char* what, int error, const char* consequence) noexcept {
   static char line[kMaxDirectory + 256];             // the child of a fork may be on a small stack
@@ -134,7 +134,7 @@ int create_file() noexcept {
   process.environment = environment;
 
   static char path[kMaxDirectory + kHostBytes + 64];
-  for (int n = 0; n < kMostFilesOfOnePid; ++n) {
+  for (int n = 0; n < kMaxFilesOfOnePid; ++n) {
     snprintf(path, sizeof path, "%s/%s-%d-%d-%d.prof", process_state.config.directory, host,
              process.rank < 0 ? 0 : process.rank, process.pid, n);
     const int error = process_state.file.create(path, process);
@@ -323,8 +323,8 @@ void unmap_measurements(void* path, const OwnMapping& mapping) noexcept {
 
 // Handlers take microseconds, and preempted ones return. A handler stopped by a debugger does not.
 bool wait_for_all_at_work() noexcept {
-  constexpr int kMostWaits = 5'000;
-  for (int i = 0; i < kMostWaits; ++i) {
+  constexpr int kMaxWaits = 5'000;
+  for (int i = 0; i < kMaxWaits; ++i) {
     if (process_state.at_work.load(std::memory_order_seq_cst) == 0) return true;
     const timespec millisecond{0, 1'000'000};
     raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&millisecond), 0);

@@ -210,8 +210,8 @@ void attach_running_threads(LateThreads& late) noexcept {
   prepare_thread(process_state.pid, late);  // index 0
   // A thread that started meanwhile was created by one that had no event yet. A busy program may create
   // threads without end.
-  constexpr int kMostRounds = 20;
-  for (int round = 0; round < kMostRounds && prepare_new_threads(late) > 0; ++round) continue;
+  constexpr int kMaxRounds = 20;
+  for (int round = 0; round < kMaxRounds && prepare_new_threads(late) > 0; ++round) continue;
 }
 
 void end_all_threads() noexcept {

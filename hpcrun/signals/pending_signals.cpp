@@ -40,8 +40,8 @@ struct Entry {
   siginfo_t info = {};
 };
 
-constexpr size_t kMostPending = 256;
-constinit Entry entries[kMostPending];
+constexpr size_t kMaxPending = 256;
+constinit Entry entries[kMaxPending];
 constinit std::atomic<uint64_t> next_order{1};
 constinit std::atomic<int> used{0};  // entries in use: masks change often, and usually nothing is pending
 
@@ -49,8 +49,8 @@ struct Waiter {
   std::atomic<int> tid{0};
   std::atomic<SignalMask> waited{0};
 };
-constexpr size_t kMostWaiters = 64;
-constinit Waiter waiters[kMostWaiters];
+constexpr size_t kMaxWaiters = 64;
+constinit Waiter waiters[kMaxWaiters];
 
 void wake_waiters(int signal) noexcept {
   const int self = sys_gettid();

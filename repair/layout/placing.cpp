@@ -16,7 +16,7 @@ constinit Placing placing;
 namespace {
 
 // Of one allocation: larger ones hold more than locks.
-constexpr uint64_t kMostLockBytes = 4096;
+constexpr uint64_t kMaxLockBytes = 4096;
 
 // The sizes that a site has. Rounded up, they are those of a power of two.
 uint64_t least_bytes(const AllocationSite& site) noexcept {
@@ -59,7 +59,7 @@ bool is_open(uint32_t site) noexcept {
   return !placing.sites.is_decided(static_cast<SiteId>(site));
 }
 
-void settle(const SiteVerdict& verdict) noexcept {
+void settle(const SiteFinding& verdict) noexcept {
   const Config& config = process_state.config;
   const auto site = static_cast<SiteId>(verdict.site);
   const bool places = config.repairs_layout && verdict.chosen.placement != kAsAllocated;
@@ -84,7 +84,7 @@ uint64_t align_of(uint32_t site) noexcept {
   return heap.sites.site(static_cast<SiteId>(site)).align;
 }
 
-void isolate(const PageVerdict& verdict) noexcept {
+void isolate(const PageDecision& verdict) noexcept {
   const PageRequest page{verdict.page, verdict.is_allocation, verdict.share_ppm};
   if (!verdict.has_locks && !verdict.has_true_sharing) return isolate_page(page);
   leave_page(page, verdict.has_locks ? WhyShared::AtomicUse : WhyShared::TrueSharing);
@@ -93,7 +93,7 @@ void isolate(const PageVerdict& verdict) noexcept {
 }  // namespace
 
 void add_contended(uint64_t begin, uint64_t bytes) noexcept {
-  const uint64_t end = begin + std::min(bytes, kMostLockBytes);
+  const uint64_t end = begin + std::min(bytes, kMaxLockBytes);
   for (uint64_t line = line_of(begin); line < end; line += kLineBytes)
     if (!hpcrun_contended_lines.add(line)) return;
 }
@@ -159,41 +159,42 @@ void note_placed(ThreadState& thread) noexcept {
 
 namespace {
 
-void judge_access(const SharedAccess& access) noexcept {
-  if (SharingJudge* const judge = placing.judge.load(std::memory_order_acquire)) judge->note(access);
+void note_access(const SharedAccess& access) noexcept {
+  if (FalseSharingDetector* const detector = placing.detector.load(std::memory_order_acquire))
+    detector->note(access);
 }
 
 bool may_find_more() noexcept {
-  const SharingJudge* const judge = placing.judge.load(std::memory_order_acquire);
-  return !judge || judge->is_promising();
+  const FalseSharingDetector* const detector = placing.detector.load(std::memory_order_acquire);
+  return !detector || detector->is_promising();
 }
 
 // Pages that may be isolated are reported at every verdict, so nothing is final then.
 bool has_found_all() noexcept {
-  const SharingJudge* const judge = placing.judge.load(std::memory_order_acquire);
-  return judge && judge->has_placed_all() && !isolates_pages();
+  const FalseSharingDetector* const detector = placing.detector.load(std::memory_order_acquire);
+  return detector && detector->has_placed_all() && !isolates_pages();
 }
 
-constexpr SharingUser kJudging{judge_access, may_find_more, has_found_all};
+constexpr SharingUser kDetectorAsUser{note_access, may_find_more, has_found_all};
 
 }  // namespace
 
-void start_judging(SharingJudge& judge) noexcept {
-  judge.start({is_open, settle, share, align_of, isolates_pages() ? isolate : nullptr,
-               process_state.config.repairs_layout});
-  placing.judge.store(&judge, std::memory_order_release);
-  sharing_user.store(&kJudging, std::memory_order_release);
+void use_detector(FalseSharingDetector& detector) noexcept {
+  detector.start({is_open, settle, share, align_of, isolates_pages() ? isolate : nullptr,
+                  process_state.config.repairs_layout});
+  placing.detector.store(&detector, std::memory_order_release);
+  sharing_user.store(&kDetectorAsUser, std::memory_order_release);
 }
 
 void count_time(ThreadState& thread, const RecordedSample& sample) noexcept {
   if (!sample.is_cpu_time || thread.is_converted) return;
-  if (SharingJudge* const judge = placing.judge.load(std::memory_order_acquire))
-    judge->note_time(sample.weight);
+  if (FalseSharingDetector* const detector = placing.detector.load(std::memory_order_acquire))
+    detector->note_time(sample.weight);
 }
 
 void forget_placing() noexcept {
   sharing_user.store(nullptr, std::memory_order_relaxed);
-  placing.judge.store(nullptr, std::memory_order_relaxed);
+  placing.detector.store(nullptr, std::memory_order_relaxed);
   placing.sites.forget();
   placing.planned.forget_modules();
   for (std::atomic<uint64_t>& met : placing.met) met.store(0, std::memory_order_relaxed);

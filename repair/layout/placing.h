@@ -9,8 +9,8 @@
 #include "hpcrun/hooks.h"
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/modules.h"
+#include "repair/layout/false_sharing_detector.h"
 #include "repair/layout/planned_sites.h"
-#include "repair/layout/sharing_judge.h"
 #include "repair/layout/site_placements.h"
 
 namespace hpcrun {
@@ -21,7 +21,7 @@ struct Placing {
   SitePlacements sites;
   std::atomic<HeapHooks*> hooks{nullptr};  // nullptr: nobody places
   std::atomic<PlaceHook> answer{nullptr};  // of the hook that places, where that may come to be
-  std::atomic<SharingJudge*> judge{nullptr};
+  std::atomic<FalseSharingDetector*> detector{nullptr};
   std::atomic<uint64_t> met[kMostPlanEntries / 64] = {};  // entries that the program came to
 };
 
@@ -55,7 +55,7 @@ void add_contended(uint64_t begin, uint64_t bytes) noexcept;
 void note_placed(ThreadState& thread) noexcept;
 
 // Starts a detector of false sharing, whose findings are placed, moved or isolated.
-void start_judging(SharingJudge& judge) noexcept;
+void use_detector(FalseSharingDetector& detector) noexcept;
 
 // Counts the CPU time of each sample for the detector (Hooks::sample).
 void count_time(ThreadState& thread, const RecordedSample& sample) noexcept;

@@ -19,9 +19,9 @@ constexpr char kNoPlan[] =
     "prof run --repair again.";
 
 // As large as plans get.
-constexpr size_t kMostPlanFile =
-    sizeof(PlanHeader) + kMostPlanEntries * (sizeof(PlanEntry) + kMostPlanFrames * sizeof(PlanFrame)) +
-    kMostPlanModules * sizeof(PlanModule);
+constexpr size_t kMaxPlanFile = sizeof(PlanHeader) +
+                                kMostPlanEntries * (sizeof(PlanEntry) + kMostPlanFrames * sizeof(PlanFrame)) +
+                                kMostPlanModules * sizeof(PlanModule);
 
 // It stays mapped, in forked children as well.
 bool map_plan() noexcept {
@@ -30,7 +30,7 @@ bool map_plan() noexcept {
   const long file = raw_syscall(SYS_open, reinterpret_cast<long>(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return false;
   const long bytes = raw_syscall(SYS_lseek, file, 0, SEEK_END);
-  const bool is_possible = bytes > 0 && static_cast<size_t>(bytes) <= kMostPlanFile;
+  const bool is_possible = bytes > 0 && static_cast<size_t>(bytes) <= kMaxPlanFile;
   void* const data = is_possible ? sys_mmap(nullptr, static_cast<size_t>(bytes), PROT_READ, MAP_PRIVATE,
                                             static_cast<int>(file), 0)
                                  : MAP_FAILED;
@@ -62,9 +62,9 @@ Kind layout_kind;
 void start_detector() noexcept {
   const Config& config = process_state.config;
   if (!config.contention || !(config.repairs_layout || config.repairs_locks || isolates_pages())) return;
-  auto* const judge = map_private<SharingJudge>(1);
-  if (!judge) return;
-  start_judging(*judge);
+  auto* const detector = map_private<FalseSharingDetector>(1);
+  if (!detector) return;
+  use_detector(*detector);
   switch_on(layout_kind);
 }
 

@@ -31,16 +31,16 @@ TEST_CASE("registers and words of the stack that changed are told") {
   state.general[kStackPointer] = reinterpret_cast<uint64_t>(&large) & ~uint64_t{4095};
   state.general[0] = 1000;
   state.general[1] = 5;
-  Pace pace{};
-  CHECK(pace.before(kLine, kPc, state) == 0);
-  pace.note(kLine, kPc, state, accesses, 2, kOwn, 17);
-  CHECK(pace.before(kLine, kPc + 20, state) == 17);
+  LoopProgress loop{};
+  CHECK(loop.before(kLine, kPc, state) == 0);
+  loop.note(kLine, kPc, state, accesses, 2, kOwn, 17);
+  CHECK(loop.before(kLine, kPc + 20, state) == 17);
 
   large -= 30;
   small += 9;
   state.general[0] += 400;
-  Progress changes[Pace::kMostChanges];
-  REQUIRE(pace.changes(state, accesses, 2, kOwn, 4'000'000, changes) == 3);
+  Progress changes[LoopProgress::kMaxChanges];
+  REQUIRE(loop.changes(state, accesses, 2, kOwn, 4'000'000, changes) == 3);
   CHECK(changes[0].value == 0);
   CHECK(changes[0].change == 400);
   CHECK(changes[0].cpu_ns == 4'000'000);
@@ -52,42 +52,42 @@ TEST_CASE("registers and words of the stack that changed are told") {
 
 TEST_CASE("another line, loop or frame, and what was forgotten, are compared with nothing") {
   MachineState state{};
-  Pace pace{};
-  pace.note(kLine, kPc, state, nullptr, 0, kOwn, 17);
-  CHECK(pace.before(kLine + 64, kPc, state) == 0);
-  CHECK(pace.before(kLine, kPc + 8192, state) == 0);
-  CHECK(pace.before(kLine, kPc - 8192, state) == 0);
+  LoopProgress loop{};
+  loop.note(kLine, kPc, state, nullptr, 0, kOwn, 17);
+  CHECK(loop.before(kLine + 64, kPc, state) == 0);
+  CHECK(loop.before(kLine, kPc + 8192, state) == 0);
+  CHECK(loop.before(kLine, kPc - 8192, state) == 0);
   MachineState deeper = state;
   deeper.general[kStackPointer] -= 16;
-  CHECK(pace.before(kLine, kPc, deeper) == 0);
-  pace.forget();
-  CHECK(pace.before(kLine, kPc, state) == 0);
+  CHECK(loop.before(kLine, kPc, deeper) == 0);
+  loop.forget();
+  CHECK(loop.before(kLine, kPc, state) == 0);
 }
 
 TEST_CASE("addresses and random numbers are no progress, nor is what cannot be read") {
   MachineState state{};
-  Pace pace{};
-  pace.note(kLine, kPc, state, nullptr, 0, kOwn, 17);
+  LoopProgress loop{};
+  loop.note(kLine, kPc, state, nullptr, 0, kOwn, 17);
   state.general[2] = uint64_t{1} << 41;
-  Progress changes[Pace::kMostChanges];
-  CHECK(pace.changes(state, nullptr, 0, kOwn, 1, changes) == 0);
+  Progress changes[LoopProgress::kMaxChanges];
+  CHECK(loop.changes(state, nullptr, 0, kOwn, 1, changes) == 0);
 
   const MemoryReader nothing{[](const void*, uint64_t, void*, size_t) noexcept { return size_t{0}; },
                              nullptr};
   int64_t word = 1;
   const Access access = access_to(&word, 8);
-  pace.note(kLine, kPc, state, &access, 1, nothing, 18);
-  CHECK(pace.changes(state, &access, 1, kOwn, 1, changes) == 0);
+  loop.note(kLine, kPc, state, &access, 1, nothing, 18);
+  CHECK(loop.changes(state, &access, 1, kOwn, 1, changes) == 0);
 }
 
 TEST_CASE("of both kinds about as many are told, and not more than tell something") {
-  Pace pace{};
+  LoopProgress loop{};
   int free = 0;
-  for (int i = 0; i < 100; ++i) free += pace.takes(false);
+  for (int i = 0; i < 100; ++i) free += loop.takes(false);
   CHECK(free > 4);
   CHECK(free < 20);
-  CHECK(pace.wants_more());
-  for (int i = 0; i < 16; ++i) CHECK(pace.takes(true));
-  CHECK_FALSE(pace.wants_more());
-  CHECK(pace.takes(false));
+  CHECK(loop.wants_more());
+  for (int i = 0; i < 16; ++i) CHECK(loop.takes(true));
+  CHECK_FALSE(loop.wants_more());
+  CHECK(loop.takes(false));
 }

@@ -86,7 +86,7 @@ TEST_CASE("nobody takes turns where it is not known how long threads were ready"
 TEST_CASE("a time without samples tells nothing") {
   Process process;
   CHECK(process.go_on(5, 100, 0) == Threads::InTurns);
-  process.now_ns += Parallelism::kLongestWindowNs;
+  process.now_ns += Parallelism::kMaxWindowNs;
   CHECK(process.parallelism.sampled(process.now_ns, {true, 0}, process_cpu) == Threads::Unknown);
   CHECK_FALSE(process.parallelism.asks_for_ready_time());
 }

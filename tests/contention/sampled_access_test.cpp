@@ -54,14 +54,14 @@ MemoryRecord at(uint64_t address, uint64_t source = 0) {
   return {kCode, 5'000, address, 1'000, 250, source, true, true};
 }
 
-ToldAccess told(const Code& code, const MemoryRecord& record, MemoryEvent event) {
-  ToldAccess out{};
-  REQUIRE(tell_access(record, event, code.reader(), out));
+SampledAccess told(const Code& code, const MemoryRecord& record, MemoryEvent event) {
+  SampledAccess out{};
+  REQUIRE(decode_access(record, event, code.reader(), out));
   return out;
 }
 
 void check_shape(const Code& code, MemoryEvent event, uint16_t bytes, AccessKind kind) {
-  const ToldAccess access = told(code, at(kData), event);
+  const SampledAccess access = told(code, at(kData), event);
   CHECK(access.is_exact);
   CHECK(access.access.address == kData);
   CHECK(access.access.bytes == bytes);
@@ -95,7 +95,7 @@ class ToldWatch {
     watched.index = thread;
     watched.stack_low = 0x7ffe00000000 + thread * 0x100000;
     watched.stack_high = watched.stack_low + 0x100000;
-    watch_->told(watched, told(code, record, event));
+    watch_->sampled_access(watched, told(code, record, event));
   }
 
  private:
@@ -125,7 +125,7 @@ TEST_CASE("where the instruction does not say it, the first byte is known alone"
         std::tuple{kStoreWord, elsewhere, MemoryEvent::Stores, AccessKind::Write},
         std::tuple{kNothing, at(kData), MemoryEvent::ModifiedLoads, AccessKind::Read},
         std::tuple{kLoadQword, at(kData), MemoryEvent::Stores, AccessKind::Write}}) {
-    const ToldAccess access = told(code, record, event);
+    const SampledAccess access = told(code, record, event);
     CHECK_FALSE(access.is_exact);
     CHECK(access.access.address == kData);
     CHECK(access.access.bytes == 1);
@@ -151,13 +151,13 @@ TEST_CASE("what an event counts is known, whatever its records say of their sour
 }
 
 TEST_CASE("what is no access to the program's memory tells nothing") {
-  ToldAccess ignored{};
+  SampledAccess ignored{};
   MemoryRecord of_kernel = at(kData);
   of_kernel.is_user = false;
-  CHECK_FALSE(tell_access(of_kernel, MemoryEvent::ModifiedLoads, kLoadQword.reader(), ignored));
-  CHECK_FALSE(tell_access(at(0), MemoryEvent::ModifiedLoads, kLoadQword.reader(), ignored));
+  CHECK_FALSE(decode_access(of_kernel, MemoryEvent::ModifiedLoads, kLoadQword.reader(), ignored));
+  CHECK_FALSE(decode_access(at(0), MemoryEvent::ModifiedLoads, kLoadQword.reader(), ignored));
   for (const uint64_t source : {kNoAccess, uint64_t{PERF_MEM_OP_PFETCH}, uint64_t{PERF_MEM_OP_EXEC}})
-    CHECK_FALSE(tell_access(at(kData, source), MemoryEvent::Operations, kLoadQword.reader(), ignored));
+    CHECK_FALSE(decode_access(at(kData, source), MemoryEvent::Operations, kLoadQword.reader(), ignored));
 }
 
 TEST_CASE("periods and weights that cannot be are bounded") {

@@ -23,19 +23,19 @@ using namespace hpcrun;
 
 constexpr uint64_t kSignalData = 0x7761746368u << 16;
 constexpr uint64_t kPeriodNs = 4'000'000;
-constexpr size_t kMostThreads = 8;
+constexpr size_t kMaxThreads = 8;
 constexpr size_t kMostEvidence = 20'000;
 
 struct Thread {
   WatchedThread watched{};
   std::unique_ptr<PlanCache> plans;
-  Pace pace{};
+  LoopProgress loop{};
   WatchedBody body{};
   std::atomic<int> tid{0};
 };
 
 ContentionWatch* watch;
-Thread threads[kMostThreads];
+Thread threads[kMaxThreads];
 ThreadEvidence found[kMostEvidence];
 std::atomic<size_t> found_count;
 ThreadProgress progressed[kMostEvidence];
@@ -92,7 +92,7 @@ void sample_often(bool often) noexcept {
 }
 
 int tid_of(uint32_t thread) noexcept {
-  return thread < kMostThreads ? threads[thread].tid.load() : 0;
+  return thread < kMaxThreads ? threads[thread].tid.load() : 0;
 }
 
 class Handlers {
@@ -181,8 +181,8 @@ WatchedRun run_watched(const std::vector<WatchedBody>& bodies, double seconds,
     threads[i].plans = std::make_unique<PlanCache>();
     threads[i].watched.index = static_cast<uint32_t>(i);
     threads[i].watched.plans = threads[i].plans.get();
-    threads[i].pace = {};
-    threads[i].watched.pace = &threads[i].pace;
+    threads[i].loop = {};
+    threads[i].watched.loop = &threads[i].loop;
     running.emplace_back(run_thread, std::ref(threads[i]));
   }
   WatchedRun run;

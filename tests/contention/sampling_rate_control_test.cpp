@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-using hpcrun::SearchPace;
-using Change = hpcrun::SearchPace::Change;
+using hpcrun::SamplingRateControl;
+using Change = hpcrun::SamplingRateControl::Change;
 
 namespace {
 
@@ -13,85 +13,87 @@ constexpr uint64_t kStart = 5'000'000'000;
 }  // namespace
 
 TEST_CASE("threads that meet nowhere are sampled seldom") {
-  SearchPace pace;
-  for (uint64_t now = kStart; now < kStart + 100 * SearchPace::kSearchNs; now += SearchPace::kSearchNs / 4)
-    CHECK(pace.sampled(now) == Change::None);
+  SamplingRateControl control;
+  for (uint64_t now = kStart; now < kStart + 100 * SamplingRateControl::kSearchNs;
+       now += SamplingRateControl::kSearchNs / 4)
+    CHECK(control.sampled(now) == Change::None);
 }
 
 TEST_CASE("threads that meet are sampled often for a while") {
-  SearchPace pace;
-  CHECK(pace.met(kStart) == Change::Often);
-  CHECK(pace.met(kStart + 1) == Change::None);
-  CHECK(pace.sampled(kStart + SearchPace::kSearchNs - 1) == Change::None);
-  CHECK(pace.sampled(kStart + SearchPace::kSearchNs) == Change::Seldom);
-  CHECK(pace.sampled(kStart + SearchPace::kSearchNs) == Change::None);
+  SamplingRateControl control;
+  CHECK(control.met(kStart) == Change::Often);
+  CHECK(control.met(kStart + 1) == Change::None);
+  CHECK(control.sampled(kStart + SamplingRateControl::kSearchNs - 1) == Change::None);
+  CHECK(control.sampled(kStart + SamplingRateControl::kSearchNs) == Change::Seldom);
+  CHECK(control.sampled(kStart + SamplingRateControl::kSearchNs) == Change::None);
 }
 
 TEST_CASE("threads that meet and do not contend are looked at ever more seldom") {
-  SearchPace pace;
+  SamplingRateControl control;
   uint64_t now = kStart;
-  uint64_t rest = SearchPace::kShortestRestNs;
+  uint64_t rest = SamplingRateControl::kMinRestNs;
   for (int search = 0; search < 8; ++search) {
-    CHECK(pace.met(now) == Change::Often);
-    now += SearchPace::kSearchNs;
-    CHECK(pace.sampled(now) == Change::Seldom);
-    CHECK(pace.met(now + rest - 1) == Change::None);
+    CHECK(control.met(now) == Change::Often);
+    now += SamplingRateControl::kSearchNs;
+    CHECK(control.sampled(now) == Change::Seldom);
+    CHECK(control.met(now + rest - 1) == Change::None);
     now += rest;
-    rest = std::min(2 * rest, SearchPace::kLongestRestNs);
+    rest = std::min(2 * rest, SamplingRateControl::kMaxRestNs);
   }
-  CHECK(rest == SearchPace::kLongestRestNs);
+  CHECK(rest == SamplingRateControl::kMaxRestNs);
 }
 
 TEST_CASE(
     "threads that are seen to contend are sampled often for longer, and more seldom afterwards as well") {
-  SearchPace pace;
+  SamplingRateControl control;
   uint64_t now = kStart;
-  uint64_t rest = SearchPace::kShortestRestNs;
+  uint64_t rest = SamplingRateControl::kMinRestNs;
   for (int search = 0; search < 8; ++search) {
-    CHECK(pace.seen(now) == Change::Often);
-    for (uint64_t passed = 0; passed < SearchPace::kSeenNs; passed += SearchPace::kSeenNs / 6) {
-      CHECK(pace.sampled(now + passed) == Change::None);
-      CHECK(pace.seen(now + passed) == Change::None);
+    CHECK(control.seen(now) == Change::Often);
+    for (uint64_t passed = 0; passed < SamplingRateControl::kSeenNs;
+         passed += SamplingRateControl::kSeenNs / 6) {
+      CHECK(control.sampled(now + passed) == Change::None);
+      CHECK(control.seen(now + passed) == Change::None);
     }
-    now += SearchPace::kSeenNs;
-    CHECK(pace.sampled(now) == Change::Seldom);
-    CHECK(pace.seen(now + rest - 1) == Change::None);
-    CHECK(pace.sampled(now + rest - 1) == Change::None);
+    now += SamplingRateControl::kSeenNs;
+    CHECK(control.sampled(now) == Change::Seldom);
+    CHECK(control.seen(now + rest - 1) == Change::None);
+    CHECK(control.sampled(now + rest - 1) == Change::None);
     now += rest;
-    rest = std::min(2 * rest, SearchPace::kLongestRestNs);
+    rest = std::min(2 * rest, SamplingRateControl::kMaxRestNs);
   }
-  CHECK(rest == SearchPace::kLongestRestNs);
+  CHECK(rest == SamplingRateControl::kMaxRestNs);
 }
 
 TEST_CASE("a search that is called off ends at once, and the next one waits in proportion") {
-  SearchPace pace;
-  CHECK(pace.call_off(kStart) == Change::None);
-  CHECK(pace.met(kStart) == Change::Often);
-  const uint64_t now = kStart + SearchPace::kSearchNs / 4;
-  CHECK(pace.call_off(now) == Change::Seldom);
-  CHECK(pace.call_off(now) == Change::None);
-  CHECK(pace.sampled(now) == Change::None);
-  constexpr uint64_t kRest = SearchPace::kShortestRestNs / 4;
-  CHECK(pace.rests_until(now) == now + kRest);
-  CHECK(pace.met(now + kRest - 1) == Change::None);
-  CHECK(pace.met(now + kRest) == Change::Often);
+  SamplingRateControl control;
+  CHECK(control.call_off(kStart) == Change::None);
+  CHECK(control.met(kStart) == Change::Often);
+  const uint64_t now = kStart + SamplingRateControl::kSearchNs / 4;
+  CHECK(control.call_off(now) == Change::Seldom);
+  CHECK(control.call_off(now) == Change::None);
+  CHECK(control.sampled(now) == Change::None);
+  constexpr uint64_t kRest = SamplingRateControl::kMinRestNs / 4;
+  CHECK(control.rests_until(now) == now + kRest);
+  CHECK(control.met(now + kRest - 1) == Change::None);
+  CHECK(control.met(now + kRest) == Change::Often);
   // The rest after an unsuccessful search is no longer because of that.
-  const uint64_t end = now + kRest + SearchPace::kSearchNs;
-  CHECK(pace.sampled(end) == Change::Seldom);
-  CHECK(pace.rests_until(end) == end + SearchPace::kShortestRestNs);
+  const uint64_t end = now + kRest + SamplingRateControl::kSearchNs;
+  CHECK(control.sampled(end) == Change::Seldom);
+  CHECK(control.rests_until(end) == end + SamplingRateControl::kMinRestNs);
 }
 
 TEST_CASE("a search is over once what was seen is settled, and one in which nothing was seen goes on") {
-  SearchPace pace;
-  CHECK(pace.settled(kStart) == Change::None);
-  CHECK(pace.met(kStart) == Change::Often);
-  CHECK(pace.settled(kStart + 1) == Change::None);
-  CHECK(pace.seen(kStart + 2) == Change::None);
-  CHECK(pace.settled(kStart + 3) == Change::Seldom);
-  CHECK(pace.settled(kStart + 3) == Change::None);
-  CHECK(pace.rests_until(kStart + 3) == kStart + 3 + SearchPace::kShortestRestNs);
+  SamplingRateControl control;
+  CHECK(control.settled(kStart) == Change::None);
+  CHECK(control.met(kStart) == Change::Often);
+  CHECK(control.settled(kStart + 1) == Change::None);
+  CHECK(control.seen(kStart + 2) == Change::None);
+  CHECK(control.settled(kStart + 3) == Change::Seldom);
+  CHECK(control.settled(kStart + 3) == Change::None);
+  CHECK(control.rests_until(kStart + 3) == kStart + 3 + SamplingRateControl::kMinRestNs);
   // Earlier observations do not affect the next search.
-  const uint64_t next = kStart + 3 + SearchPace::kShortestRestNs;
-  CHECK(pace.met(next) == Change::Often);
-  CHECK(pace.settled(next + 1) == Change::None);
+  const uint64_t next = kStart + 3 + SamplingRateControl::kMinRestNs;
+  CHECK(control.met(next) == Change::Often);
+  CHECK(control.settled(next + 1) == Change::None);
 }

@@ -50,20 +50,20 @@ TEST_CASE("lines for which there is no room are counted") {
   lines.note(kBegin, 1, 1);
   CHECK(lines.lost() == 1);  // not started
   REQUIRE(lines.start());
-  for (uint64_t i = 0; i < 2 * WrittenLines::kMostLines; ++i)
+  for (uint64_t i = 0; i < 2 * WrittenLines::kMaxLines; ++i)
     for (uint32_t thread = 1; thread <= 2; ++thread) lines.note(kBegin + i * 64, thread, thread);
   const size_t kept = lines_in(lines, 0, ~uint64_t{0}).size();
-  CHECK(kept <= WrittenLines::kMostLines);
-  CHECK(lines.lost() == 1 + 2 * (2 * WrittenLines::kMostLines - kept));
+  CHECK(kept <= WrittenLines::kMaxLines);
+  CHECK(lines.lost() == 1 + 2 * (2 * WrittenLines::kMaxLines - kept));
 }
 
 TEST_CASE("lines that one thread alone changes make room for others") {
   WrittenLines lines;
   REQUIRE(lines.start());
   for (uint32_t thread = 1; thread <= 2; ++thread) lines.note(kBegin, thread, thread);
-  for (uint64_t i = 1; i <= 4 * WrittenLines::kMostLines; ++i) lines.note(kBegin + i * 64, 1, 1);
+  for (uint64_t i = 1; i <= 4 * WrittenLines::kMaxLines; ++i) lines.note(kBegin + i * 64, 1, 1);
   CHECK(lines.lost() == 0);
   CHECK(lines_in(lines, kBegin, kBegin + 64) == std::set<uint64_t>{kBegin});
-  const uint64_t last = kBegin + 4 * WrittenLines::kMostLines * 64;
+  const uint64_t last = kBegin + 4 * WrittenLines::kMaxLines * 64;
   CHECK(lines_in(lines, last, last + 64) == std::set<uint64_t>{last});
 }

@@ -26,7 +26,7 @@ size_t read_code(const void* context, uint64_t address, void* to, size_t bytes) 
   return count;
 }
 
-void check(const hpcrun::MemoryRecord& record, const hpcrun::ToldAccess& told) {
+void check(const hpcrun::MemoryRecord& record, const hpcrun::SampledAccess& told) {
   const uint16_t bytes = told.access.bytes;
   const auto kind = static_cast<unsigned>(told.access.kind);
   const bool is_possible = record.is_user && told.access.address == record.address && record.address != 0 &&
@@ -54,8 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (++found > records.size()) std::abort();
     for (auto event = static_cast<uint8_t>(MemoryEvent::Operations);
          event <= static_cast<uint8_t>(MemoryEvent::Stores); ++event) {
-      ToldAccess told{};
-      if (tell_access(record, static_cast<MemoryEvent>(event), {read_code, &input}, told))
+      SampledAccess told{};
+      if (decode_access(record, static_cast<MemoryEvent>(event), {read_code, &input}, told))
         check(record, told);
     }
   }

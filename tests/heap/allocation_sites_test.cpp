@@ -59,7 +59,7 @@ TEST_CASE("many sizes of one context are few numbers, with what is not exceeded"
   std::set<SiteId> numbers;
   for (uint64_t bytes = 1; bytes <= 1000; ++bytes) numbers.insert(sites->number_of(0x77, {3, 5, bytes}));
   // 32, 64 ... 1024 in addition to their own.
-  CHECK(numbers.size() == AllocationSites::kMostSizes + 6);
+  CHECK(numbers.size() == AllocationSites::kMaxSizes + 6);
   CHECK(sites->site(*numbers.begin()).varies == false);
   const SiteId varied = sites->number_of(0x77, {3, 5, 2000});
   CHECK(sites->site(varied).bytes == 2048);

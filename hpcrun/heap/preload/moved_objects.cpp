@@ -7,7 +7,7 @@ namespace hpcrun {
 namespace {
 
 constexpr uint64_t kOffsetMask = MovedObjects::kGranule - 1;  // addresses have these bits free
-static_assert(MovedObjects::kMostOffset / MovedObjects::kGranule <= kOffsetMask);
+static_assert(MovedObjects::kMaxOffset / MovedObjects::kGranule <= kOffsetMask);
 
 uint64_t address_of(const void* at) noexcept {
   return reinterpret_cast<uintptr_t>(at);

@@ -12,8 +12,8 @@ namespace hpcrun {
 class MovedObjects {
  public:
   static constexpr size_t kGranule = 16;  // of addresses and offsets
-  static constexpr size_t kMostOffset = 112;
-  static constexpr size_t kMostObjects = 64 * 1024;  // that live at a time
+  static constexpr size_t kMaxOffset = 112;
+  static constexpr size_t kMaxObjects = 64 * 1024;  // that live at a time
 
   // False for most that were not moved.
   bool may_hold(const void* at) const noexcept {
@@ -21,7 +21,7 @@ class MovedObjects {
     return classes && classes >> class_of(reinterpret_cast<uintptr_t>(at)) & 1;
   }
 
-  // `offset`: at least kGranule and at most kMostOffset. The 16 bytes before `at` are the object's, and hold
+  // `offset`: at least kGranule and at most kMaxOffset. The 16 bytes before `at` are the object's, and hold
   // `bytes`, its size, from now on. False: there is no room.
   bool add(void* at, size_t offset, size_t bytes) noexcept;
 
@@ -36,7 +36,7 @@ class MovedObjects {
 
  private:
   static constexpr size_t kWays = 8;  // of one line
-  static constexpr size_t kSets = kMostObjects / kWays;
+  static constexpr size_t kSets = kMaxObjects / kWays;
 
   struct alignas(64) Set {
     std::atomic<uint64_t> ways[kWays];  // address and offset / kGranule, packed; 0: free

@@ -82,7 +82,7 @@ struct DirectLocks {
 };
 
 // Filled in by the runtime.
-struct IsolationHost {
+struct IsolationCallbacks {
   int request_signal = 0;       // used for nothing else, and never blocked by the program's threads
   uint64_t sample_signals = 0;  // bits of those that the runtime raises for samples
   Isolates isolates = Isolates::Told;
@@ -104,7 +104,7 @@ struct IsolationHost {
 struct Isolation {
   // Must be called as measuring begins, before there are threads. Returns false if nothing will be isolated;
   // refusal() has the reason. Not async-signal-safe.
-  bool (*start)(const IsolationHost& host) noexcept;
+  bool (*start)(const IsolationCallbacks& host) noexcept;
   // Returns why nothing is or was isolated, one clause for the report, or nullptr.
   const char* (*refusal)() noexcept;
   // Requests that a falsely shared page be isolated. Does nothing if it was requested before.

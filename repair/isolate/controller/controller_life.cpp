@@ -46,7 +46,7 @@ void before_atomic(uint64_t instruction) noexcept {
 // Implements the interface.
 
 // In a forked child, memory becomes common again when it creates a thread.
-bool start(const IsolationHost& host) noexcept {
+bool start(const IsolationCallbacks& host) noexcept {
   if (common_memory_file() < 0 && !has_left_common() && !is_common_awaited()) return false;
   controller.host = host;
   if (host.direct_locks.forbid) direct_calls_at.store(&controller.host.direct_locks.at);

@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "repair/isolate/controller/controller.h"
 #include "repair/isolate/contract/interface.h"
+#include "repair/isolate/controller/controller.h"
 #include "repair/isolate/controller/random_pages.h"
 #include "repair/isolate/controller/shared_pages.h"
 
@@ -32,7 +32,7 @@ struct Controller {
   std::atomic<bool> is_preparing{false};     // our thread runs CommonHooks::prepare
   std::atomic<uint32_t> forks_under_way{0};  // while not 0, our thread does not begin that
   CommonHooks common;
-  IsolationHost host;
+  IsolationCallbacks host;
   RandomPages random;
   SharedPages shared;
   std::atomic<bool> was_annotated{false};  // see IsolationTotals

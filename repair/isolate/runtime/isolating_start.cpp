@@ -37,7 +37,7 @@ void write(RepairKind kind, const PageRequest& page, WhyShared why, uint64_t tim
 // Pages that several threads touched, by why they are not looked at.
 std::atomic<uint32_t> left_common[static_cast<size_t>(WhyShared::kCount)];
 
-void tell(const PageNews& news) noexcept {
+void record_outcome(const PageNews& news) noexcept {
   if (process_state.config.contention_by_pages) {
     if (news.why < WhyShared::kCount) left_common[static_cast<size_t>(news.why)].fetch_add(1);
     return;
@@ -164,7 +164,7 @@ void begin_with(const Isolation& found) noexcept {
   allocation_hooks.made.store(offer_allocation, std::memory_order_release);
   if (!process_state.config.contention_by_pages) return;
   follow_allocations();
-  allocation_hooks.released.store(tell_released, std::memory_order_release);
+  allocation_hooks.released.store(record_released, std::memory_order_release);
 }
 
 void prepare() noexcept {
@@ -191,7 +191,7 @@ void prepare() noexcept {
   if (!found->start({signal,
                      samples,
                      pages,
-                     tell,
+                     record_outcome,
                      note_changed_line,
                      leave_out_thread,
                      note,
@@ -203,7 +203,7 @@ void prepare() noexcept {
 
 void note_isolation() noexcept {
   if (const Isolation* const with = isolation.load(std::memory_order_acquire)) note_totals(*with);
-  if (finds_written_lines()) tell_written_lines(0, ~uint64_t{0});
+  if (finds_written_lines()) record_written_lines(0, ~uint64_t{0});
 }
 
 void finish() noexcept {

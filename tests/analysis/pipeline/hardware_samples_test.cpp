@@ -100,9 +100,9 @@ class HardwareRun {
     WatchedThread watched{};
     watched.index = thread;
     MemoryRing records = ring.ring();
-    ToldAccess told{};
+    SampledAccess told{};
     for (MemoryRecord record; records.next(record);)
-      if (tell_access(record, event, kOwn, told)) watch_->told(watched, told);
+      if (decode_access(record, event, kOwn, told)) watch_->sampled_access(watched, told);
   }
 
   void finish() {

@@ -121,8 +121,8 @@ TEST_CASE("the filter of contended lines holds all that were added, until there 
     if (lines->add(line)) all.push_back(line);
   for (const uint64_t line : all) REQUIRE(lines->holds(line));
   added += all.size();
-  CHECK(added >= ContendedLines::kMostLines);
-  CHECK(added < 2 * ContendedLines::kMostLines + 3000);
+  CHECK(added >= ContendedLines::kMaxLines);
+  CHECK(added < 2 * ContendedLines::kMaxLines + 3000);
   uint32_t wrong = 0;
   for (uint64_t line = 0x1000000; line < 0x1000000 + 64 * 10'000; line += 64) wrong += lines->holds(line);
   CHECK(wrong < 10'000 / 4);
@@ -196,13 +196,13 @@ TEST_CASE("moved objects come and go in any order, from several threads, and non
 
 TEST_CASE("when there is no room for moved objects they are refused") {
   const auto objects = std::make_unique<MovedObjects>();
-  std::vector<char> memory((MovedObjects::kMostObjects + 1000) * 64);
+  std::vector<char> memory((MovedObjects::kMaxObjects + 1000) * 64);
   size_t kept = 0;
   std::vector<char*> all;
   for (size_t at = 64 - reinterpret_cast<uintptr_t>(memory.data()) % 64 + 16; at < memory.size(); at += 64)
     if (objects->add(memory.data() + at, 16, 1)) all.push_back(memory.data() + at);
   for (char* const at : all) kept += objects->take(at) == at - 16;
   CHECK(kept == all.size());
-  CHECK(kept > MovedObjects::kMostObjects / 2);
-  CHECK(kept <= MovedObjects::kMostObjects);
+  CHECK(kept > MovedObjects::kMaxObjects / 2);
+  CHECK(kept <= MovedObjects::kMaxObjects);
 }

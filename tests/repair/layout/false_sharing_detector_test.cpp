@@ -1,7 +1,7 @@
 // What the detector concludes from accesses: which lines have false sharing, and which placement the objects
 // of which sites get.
 
-#include "repair/layout/sharing_judge.h"
+#include "repair/layout/false_sharing_detector.h"
 
 #include <catch2/catch.hpp>
 
@@ -24,19 +24,19 @@ constexpr uint64_t kSampleNs = 4 * kMs;
 constexpr uint32_t kAligned = 12;
 
 std::set<uint32_t> closed;
-std::map<uint32_t, SiteVerdict> settled;
+std::map<uint32_t, SiteFinding> settled;
 std::set<uint64_t> shared_lines;
-std::map<uint64_t, PageVerdict> shared_pages;
+std::map<uint64_t, PageDecision> shared_pages;
 
-constexpr JudgeHost kHost{
+constexpr DetectorCallbacks kHost{
     [](uint32_t site) noexcept { return !closed.contains(site); },
-    [](const SiteVerdict& verdict) noexcept {
+    [](const SiteFinding& verdict) noexcept {
       settled[verdict.site] = verdict;
       closed.insert(verdict.site);
     },
     [](uint64_t line) noexcept { shared_lines.insert(line); },
     [](uint32_t site) noexcept { return site == kAligned ? uint64_t{32} : uint64_t{1}; },
-    [](const PageVerdict& verdict) noexcept { shared_pages[verdict.page] = verdict; }};
+    [](const PageDecision& verdict) noexcept { shared_pages[verdict.page] = verdict; }};
 
 // Threads that each access something every 4 ms.
 class Run {
@@ -46,12 +46,12 @@ class Run {
     settled.clear();
     shared_lines.clear();
     shared_pages.clear();
-    JudgeHost host = kHost;
+    DetectorCallbacks host = kHost;
     host.places_first = places_first;
     judge().start(host);
   }
 
-  SharingJudge& judge() { return *judge_; }
+  FalseSharingDetector& judge() { return *judge_; }
   uint64_t now() const { return now_ns_; }
 
   // Adds a sample at each of these places, after a breakpoint that makes the thread certain.
@@ -77,17 +77,18 @@ class Run {
   }
 
   struct Freed {
-    void operator()(SharingJudge* judge) const {
-      ::operator delete (judge, std::align_val_t{alignof(SharingJudge)});
+    void operator()(FalseSharingDetector* judge) const {
+      ::operator delete (judge, std::align_val_t{alignof(FalseSharingDetector)});
     }
   };
-  static SharingJudge* make() {
-    void* const memory = ::operator new (sizeof(SharingJudge), std::align_val_t{alignof(SharingJudge)});
-    std::memset(memory, 0, sizeof(SharingJudge));  // as the kernel provides it
-    return static_cast<SharingJudge*>(memory);
+  static FalseSharingDetector* make() {
+    void* const memory =
+        ::operator new (sizeof(FalseSharingDetector), std::align_val_t{alignof(FalseSharingDetector)});
+    std::memset(memory, 0, sizeof(FalseSharingDetector));  // as the kernel provides it
+    return static_cast<FalseSharingDetector*>(memory);
   }
 
-  std::unique_ptr<SharingJudge, Freed> judge_{make()};
+  std::unique_ptr<FalseSharingDetector, Freed> judge_{make()};
   uint64_t now_ns_ = 1000 * kMs;
 };
 
@@ -104,7 +105,7 @@ TEST_CASE("neighbours that threads write to are parted") {
   REQUIRE(settled.contains(7));
   CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
   CHECK(settled[7].chosen.conflicts == 0);
-  CHECK(settled[7].conflicts >= SharingJudge::kLeastConflicts);
+  CHECK(settled[7].conflicts >= FalseSharingDetector::kMinConflicts);
   CHECK(settled[7].line == 0x10000);
   CHECK(shared_lines == std::set<uint64_t>{0x10000});
 }
@@ -112,10 +113,10 @@ TEST_CASE("neighbours that threads write to are parted") {
 TEST_CASE("where alignment alone helps, and much is lost, it is told soon") {
   Run run;
   const uint64_t begin = run.now();
-  while (run.now() < begin + 2 * SharingJudge::kPlainNs)
+  while (run.now() < begin + 2 * FalseSharingDetector::kPlainNs)
     run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
   REQUIRE(settled.contains(7));
-  CHECK(settled[7].conflicts >= SharingJudge::kPlainConflicts);
+  CHECK(settled[7].conflicts >= FalseSharingDetector::kPlainConflicts);
 }
 
 TEST_CASE("all is placed once nothing is promising any more") {
@@ -126,10 +127,10 @@ TEST_CASE("all is placed once nothing is promising any more") {
       run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
   };
   CHECK_FALSE(run.judge().has_placed_all());  // nothing else is promising either
-  contend(SharingJudge::kVerdictNs + 20 * kMs);
+  contend(FalseSharingDetector::kVerdictNs + 20 * kMs);
   CHECK(run.judge().is_promising());
   CHECK_FALSE(run.judge().has_placed_all());
-  contend(SharingJudge::kSettleNs);
+  contend(FalseSharingDetector::kSettleNs);
   REQUIRE(settled.contains(7));
   CHECK(run.judge().has_placed_all());
   // Another site begins.
@@ -200,7 +201,7 @@ TEST_CASE("what takes much of the time is placed sooner than what takes little")
     return run.now() - begin;
   };
   CHECK(settled_after(0) < 300 * kMs);
-  CHECK(settled_after(2 * kSampleNs * 30) >= SharingJudge::kSettleNs);
+  CHECK(settled_after(2 * kSampleNs * 30) >= FalseSharingDetector::kSettleNs);
 }
 
 TEST_CASE(
@@ -217,7 +218,7 @@ TEST_CASE(
   }
   REQUIRE(settled.contains(7));
   CHECK(settled[7].chosen.placement == Placement{64, 0, 64});
-  CHECK(settled_ns > SharingJudge::kSettleNs);
+  CHECK(settled_ns > FalseSharingDetector::kSettleNs);
 
   Run other;
   const uint64_t other_begin = other.now();
@@ -225,7 +226,7 @@ TEST_CASE(
     other.sample({write_to(0, 0x10000, 7, 1, 0x10000), write_to(1, 0x10008, 7, 1, 0x10000)});
   REQUIRE(settled.contains(7));
   CHECK(settled[7].chosen.placement == kAsAllocated);
-  CHECK(other.now() - other_begin >= SharingJudge::kSettleNs);
+  CHECK(other.now() - other_begin >= FalseSharingDetector::kSettleNs);
 }
 
 TEST_CASE("true sharing, one thread, readers, and those that come later are left alone") {
@@ -257,7 +258,7 @@ TEST_CASE("a page is told with all that is known of it") {
     REQUIRE(shared_pages.contains(0x10000));
     return shared_pages[0x10000];
   };
-  const PageVerdict alone = judged({});
+  const PageDecision alone = judged({});
   CHECK_FALSE(alone.is_allocation);
   CHECK_FALSE(alone.has_locks);
   CHECK_FALSE(alone.has_true_sharing);

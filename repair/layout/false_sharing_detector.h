@@ -17,7 +17,7 @@
 
 namespace hpcrun {
 
-struct SiteVerdict {
+struct SiteFinding {
   uint32_t site = 0;
   ChosenPlacement chosen;  // kAsAllocated: no placement helps
   uint64_t conflicts = 0;  // accesses, with the objects where they lay
@@ -26,7 +26,7 @@ struct SiteVerdict {
 };
 
 // A page on which false sharing is significant enough for a change.
-struct PageVerdict {
+struct PageDecision {
   uint64_t page = 0;
   uint32_t share_ppm = 0;         // of the CPU time, at the page's falsely shared lines
   bool is_allocation = false;     // the shared data is an allocation; false if that is not known
@@ -34,26 +34,26 @@ struct PageVerdict {
   bool has_true_sharing = false;  // threads used the same bytes
 };
 
-struct JudgeHost {
+struct DetectorCallbacks {
   bool (*is_open)(uint32_t site) noexcept;  // no decision on it yet
-  void (*settle)(const SiteVerdict& verdict) noexcept;
+  void (*settle)(const SiteFinding& verdict) noexcept;
   void (*share)(uint64_t line) noexcept;         // the line is falsely shared
   uint64_t (*align_of)(uint32_t site) noexcept;  // requested by the program, as in choose_placement()
   // Called at every verdict for lines that have been known for kPageNs. May be null.
-  void (*share_page)(const PageVerdict& verdict) noexcept;
+  void (*share_page)(const PageDecision& verdict) noexcept;
   // Allocations are placed first, where that helps. share_page() is then called for the rest only.
   bool places_first = false;
 };
 
-class SharingJudge {
+class FalseSharingDetector {
  public:
   static constexpr uint64_t kVerdictNs = 62'500'000;      // between verdicts
   static constexpr uint64_t kSettleNs = 500'000'000;      // before a site's permanent placement is chosen,
   static constexpr uint64_t kPlainNs = 120'000'000;       // or for alignment alone, if much is lost
   static constexpr double kPlainShare = 0.1;              // of the CPU time
   static constexpr uint64_t kPageNs = 250'000'000;        // in which evidence against a page may turn up
-  static constexpr double kLeastShare = 0.02;             // of the CPU time; less is not worth a change
-  static constexpr uint64_t kLeastConflicts = 20;         // accesses; fewer do not show the users
+  static constexpr double kMinShare = 0.02;               // of the CPU time; less is not worth a change
+  static constexpr uint64_t kMinConflicts = 20;           // accesses; fewer do not show the users
   static constexpr uint64_t kPlainConflicts = 10;         // for alignment alone
   static constexpr uint64_t kPatienceNs = 4'000'000'000;  // after that, a tally starts over
   // By then, objects from before their site's placement are freed or will stay, and share_page() is called
@@ -62,7 +62,7 @@ class SharingJudge {
   // Objects that were used this long stay. No placement of later objects helps them.
   static constexpr uint64_t kLastingNs = 200'000'000;
 
-  void start(const JudgeHost& host) noexcept { host_ = host; }
+  void start(const DetectorCallbacks& callbacks) noexcept { callbacks_ = callbacks; }
 
   // Counts the CPU time that a sample of the program stands for, wherever it is.
   void note_time(uint64_t weight_ns) noexcept { total_ns_.fetch_add(weight_ns, std::memory_order_relaxed); }
@@ -86,14 +86,14 @@ class SharingJudge {
   static constexpr uint32_t kLines = 64;
   static constexpr uint32_t kTries = 8;  // entries that a line can have
   static constexpr uint32_t kSites = 16;
-  static constexpr uint32_t kMostUses = 256;  // per site
-  static constexpr uint32_t kMostSeen = 8;    // threads per line
-  static constexpr uint32_t kMostObjects = 4;
+  static constexpr uint32_t kMaxUses = 256;  // per site
+  static constexpr uint32_t kMaxSeen = 8;    // threads per line
+  static constexpr uint32_t kMaxObjects = 4;
   static constexpr uint64_t kWindowNs = 100'000'000;
   static constexpr uint64_t kResolutionNs = 4'000'000;  // as in the analysis
   static constexpr uint64_t kSeenNs = 3'000'000'000;    // how long a thread stays credible after it was seen
   static constexpr uint64_t kIdleNs = 1'000'000'000;    // a line's entry is reused after that
-  static constexpr double kLeastMoves = 4;
+  static constexpr double kMinMoves = 4;
 
   // What was counted for a line or a site since a point in time.
   struct Tally {
@@ -113,21 +113,21 @@ class SharingJudge {
     uint32_t votes;
     uint32_t seen_count;
     uint32_t object_count;
-    bool is_told;
+    bool is_reported;
     bool is_allocation;
     bool has_locks;
     struct {
       uint32_t thread;
       uint64_t time_ns;
-    } seen[kMostSeen];
+    } seen[kMaxSeen];
     struct Object {
       uint64_t begin, object;
     };
-    Object objects[kMostObjects];  // that are known in the open window
+    Object objects[kMaxObjects];  // that are known in the open window
     uint32_t lasting_count;
-    Object lasting[kMostObjects];  // across windows
-    uint64_t renewed_ns;           // when an unknown object was last seen there
-    uint64_t used_ns;              // when any object was last seen there
+    Object lasting[kMaxObjects];  // across windows
+    uint64_t renewed_ns;          // when an unknown object was last seen there
+    uint64_t used_ns;             // when any object was last seen there
     Tally tally;
     LineWindow accesses;
   };
@@ -139,7 +139,7 @@ class SharingJudge {
     bool has_locks;
     bool is_full;
     Tally tally;
-    ObjectUse uses[kMostUses];
+    ObjectUse uses[kMaxUses];
   };
 
   void take(const SharedAccess& access) noexcept;
@@ -160,10 +160,10 @@ class SharingJudge {
   uint64_t conflicts_in(const LineWindow& window) noexcept;
   void begin(Tally& tally, uint64_t now_ns) noexcept;
   double share_of(const Tally& tally) const noexcept;
-  bool is_significant(const Tally& tally, uint64_t least_conflicts = kLeastConflicts) const noexcept;
+  bool is_significant(const Tally& tally, uint64_t least_conflicts = kMinConflicts) const noexcept;
   bool may_be_significant(const Tally& tally) const noexcept;
 
-  JudgeHost host_;
+  DetectorCallbacks callbacks_;
   std::atomic<bool> is_busy_;
   std::atomic<bool> is_promising_;
   std::atomic<bool> has_placed_;  // a site, since a verdict was last promising
