@@ -53,6 +53,12 @@ constexpr size_t kHostBytes = 256;
 constexpr size_t kEnvironmentBytes = 2048;
 constexpr int kMaxFilesOfOnePid = 10'000;  // execs of one process, or runs that get a recycled pid
 
+// Config::directory points here: a program may clear its environment.
+char directory[kMaxDirectory] = {};
+
+// True once a warning was printed. Shared with all forked processes.
+std::atomic<bool>* warned_unwritable = nullptr;
+
 void warn(const char* what, int error, const char* consequence) noexcept {
   static char line[kMaxDirectory + 256];             // the child of a fork may be on a small stack
   const char* description = strerrordesc_np(error);  // untranslated: strerror() may allocate
@@ -74,7 +80,7 @@ void warn_truncated() noexcept {
 // Warns once for a process and all that it forks: a directory that one cannot write to, the next cannot
 // either.
 void warn_unwritable(int error) noexcept {
-  if (process_state.warned_unwritable && process_state.warned_unwritable->exchange(true)) return;
+  if (warned_unwritable && warned_unwritable->exchange(true)) return;
   warn("cannot write measurements to", error,
        "runs on unmeasured (further failures of this kind are not reported)");
 }
@@ -184,9 +190,9 @@ bool keep_config(const char* settings) noexcept {
   config = Config{};
   if (!read_config(settings, config)) return false;
   const size_t length = strlen(config.directory);
-  if (length >= sizeof process_state.directory) return false;
-  memcpy(process_state.directory, config.directory, length + 1);
-  config.directory = process_state.directory;
+  if (length >= sizeof directory) return false;
+  memcpy(directory, config.directory, length + 1);
+  config.directory = directory;
   return true;
 }
 
@@ -204,14 +210,7 @@ void choose_timer_signal() noexcept {
   process_state.timer_signal = unused ? unused : SIGRTMAX - 1;
 }
 
-// Leaves 0 if pages are not isolated, or no signal is free.
-void choose_isolation_signal() noexcept {
-  if (process_state.config.isolates() && !process_state.isolation_signal)
-    process_state.isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
-}
-
-// Reserves a second signal if waiting calls are kept from samples, because the program may come to need the
-// first.
+// Where calls that wait are kept from samples, the program may come to want the signal: another is at hand.
 void choose_spare_signal() noexcept {
   if (!process_state.protects_waits) return;
   if (!process_state.spare_signal)
@@ -233,8 +232,7 @@ void note_time(Counter counter) noexcept {
 
 // `prof run` starts the event when the debugger detaches.
 void start_unless_debugged() noexcept {
-  process_state.began_debugged = is_debugged();
-  process_state.began_debugged ? pause_events() : start_inherited_event();
+  is_debugged() ? pause_events() : start_inherited_event();
 }
 
 bool takes_few_samples(const Config& config) noexcept {
@@ -259,7 +257,6 @@ void start_sampling(StackBounds stack) noexcept {
   share_tables();
   expect_few_walks(takes_few_samples(process_state.config));
   refresh_tables();
-  choose_isolation_signal();
   call_hooks<&Hooks::prepare>();
   set_module_sink(announce_module);
   choose_sources();
@@ -301,7 +298,7 @@ void prepare_process() noexcept {
   register_kinds(kKinds, kKindCount);
   void* shared =
       sys_mmap(nullptr, sizeof(std::atomic<bool>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared != MAP_FAILED) process_state.warned_unwritable = new (shared) std::atomic<bool>(false);
+  if (shared != MAP_FAILED) warned_unwritable = new (shared) std::atomic<bool>(false);
   follow_forks();
 }
 

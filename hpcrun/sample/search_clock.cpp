@@ -11,12 +11,15 @@
 namespace hpcrun {
 namespace {
 
+// The rate of the inherited event from the second thread on; 0: it has that rate.
+uint32_t rate_of_several = 0;
+
 constexpr uint32_t kLoneRate = 20;
 
 void begin_lone_rate(uint32_t event) noexcept {
   uint32_t& rate = process_state.config.events[event].rate;
   if (!__libc_single_threaded || process_state.late.load() || rate <= kLoneRate) return;
-  process_state.rate_of_several = rate;
+  rate_of_several = rate;
   rate = kLoneRate;
   begin_whole_periods(process_state.inherited_descriptor, rate);
 }
@@ -44,13 +47,13 @@ void open_search_clock(uint32_t event, Source source) noexcept {
 void sample_often_only(uint32_t event) noexcept {
   uint32_t& rate = process_state.config.events[event].rate;
   rate = std::max(rate, process_state.config.search_rate);
-  process_state.rate_of_several = 0;
+  rate_of_several = 0;
   process_state.searches.store(false, std::memory_order_relaxed);
 }
 
 // Threads inherit the settings of the first thread's event.
 void leave_lone_rate() noexcept {
-  const uint32_t rate = std::exchange(process_state.rate_of_several, 0);
+  const uint32_t rate = std::exchange(rate_of_several, 0);
   if (!rate || process_state.inherited_descriptor == kNoDescriptor) return;
   process_state.config.events[process_state.inherited_event].rate = rate;
   if (ThreadState* const thread = this_thread())

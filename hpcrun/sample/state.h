@@ -145,17 +145,14 @@ struct ProcessState {
   int inherited_event = -1;                  // its index in config.events
   int search_descriptor = kNoDescriptor;     // a second one of that event, with a high rate (search_clock.h)
   std::atomic<bool> searches{false};         // whether the second one is enabled
-  uint32_t rate_of_several = 0;              // its rate from the second thread on; 0: it has that rate
   int timer_event = -1;                      // the event that timers took over from the shared one, or -1
   int pid = 0;
   int parent_pid = 0;                           // in a forked child
-  bool began_debugged = false;                  // under a debugger, which prof waits for
   int timer_signal = 0;                         // real-time signal of POSIX timers and F_SETSIG
   std::atomic<uint64_t> left_timer_signals{0};  // bit n-1: n was timer_signal before; some may still arrive
   // Descriptors have raised the timer signal, possibly in an earlier attachment.
   std::atomic<bool> has_signals_of_descriptors{false};
-  int isolation_signal = 0;     // used by libhpcrun-isolate.so, or 0
-  int spare_signal = 0;         // a signal that could replace it, or 0
+  int spare_signal = 0;         // a signal that could replace timer_signal, or 0
   bool protects_waits = false;  // a source in use would interrupt system calls that wait (waiting.h)
   // The program has forbidden system calls that the runtime needs, so the runtime has stopped measuring.
   std::atomic<bool> is_restricted{false};
@@ -168,13 +165,11 @@ struct ProcessState {
   std::atomic<uint32_t> thread_count{0};
   std::atomic<size_t> table_bytes{0};  // of unwind tables, for note_memory()
   std::atomic<bool> sampling{false};
-  bool starting = false;                           // start_late() is running
-  bool is_forked = false;                          // a forked child is starting, at any instruction of it
-  std::atomic<uint32_t> at_work{0};                // handlers, and threads that are beginning or ending
-  std::atomic<LateThreads*> late{nullptr};         // in a process that the runtime was attached to
-  uint32_t attachment = 0;                         // number of detachments; states from before are invalid
-  char directory[kMaxDirectory] = {};              // config.directory: a program may clear its environment
-  std::atomic<bool>* warned_unwritable = nullptr;  // shared with all forked processes
+  bool starting = false;                    // start_late() is running
+  bool is_forked = false;                   // a forked child is starting, at any instruction of it
+  std::atomic<uint32_t> at_work{0};         // handlers, and threads that are beginning or ending
+  std::atomic<LateThreads*> late{nullptr};  // in a process that the runtime was attached to
+  uint32_t attachment = 0;                  // number of detachments; states from before are invalid
 };
 
 // Raises the file's high-water mark of the memory mapped by the runtime. Async-signal-safe.

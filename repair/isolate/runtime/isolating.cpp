@@ -10,6 +10,7 @@ namespace hpcrun {
 
 constinit std::atomic<const Isolation*> isolation{nullptr};
 constinit CodeRange c_library;
+constinit int isolation_signal = 0;
 
 bool isolates_pages() noexcept {
   return isolation.load(std::memory_order_acquire);
@@ -48,8 +49,7 @@ bool is_common_memory(const void* at) noexcept {
 }
 
 uint64_t request_signals() noexcept {
-  const int signal = process_state.isolation_signal;
-  return isolates_pages() && signal ? uint64_t{1} << (signal - 1) : 0;
+  return isolates_pages() ? uint64_t{1} << (isolation_signal - 1) : 0;
 }
 
 void rest_isolation(bool is_about_to_execute) noexcept {

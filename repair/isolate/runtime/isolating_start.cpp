@@ -14,6 +14,7 @@
 #include "hpcrun/sample/handler.h"
 #include "hpcrun/sample/process_mark.h"
 #include "hpcrun/sample/state.h"
+#include "hpcrun/signals/virtual_signals.h"
 #include "hpcrun/sync/observer.h"
 #include "hpcrun/unwind/moved_code.h"
 #include "repair/isolate/runtime/isolating.h"
@@ -175,8 +176,9 @@ void prepare() noexcept {
   for (std::atomic<uint32_t>& pages : left_common) pages.store(0);  // the parent's, in a forked child
   const Isolation* const found = find_isolation();
   if (!found) return note_refusal("libhpcrun-isolate.so was not loaded");
-  const int signal = process_state.isolation_signal;
-  if (!signal) return note_refusal("the program uses all real-time signals");
+  // A forked child keeps its parent's.
+  if (!isolation_signal) isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
+  if (!isolation_signal) return note_refusal("the program uses all real-time signals");
   // Once: in a forked child somebody who is gone may have the loader's lock.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
   if (config.contention_by_pages && !written_lines.start()) return note_refusal("out of memory");
@@ -188,7 +190,7 @@ void prepare() noexcept {
       take_sample_as_converted};
   const uint64_t samples = bit_of(SIGTRAP) | bit_of(process_state.timer_signal);
   const DirectLockCalls locks = take_direct_lock_calls();
-  if (!found->start({signal,
+  if (!found->start({isolation_signal,
                      samples,
                      pages,
                      record_outcome,

@@ -12,6 +12,9 @@ namespace hpcrun {
 // The library's interface while pages may be isolated; otherwise nullptr.
 extern constinit std::atomic<const Isolation*> isolation;
 
+// The real-time signal that the library uses, or 0.
+extern constinit int isolation_signal;
+
 // The C library's code, whose data threads access by plain stores and atomic instructions that the library
 // cannot see.
 struct CodeRange {
