@@ -210,7 +210,8 @@ void choose_timer_signal() noexcept {
   process_state.timer_signal = unused ? unused : SIGRTMAX - 1;
 }
 
-// Where calls that wait are kept from samples, the program may come to want the signal: another is at hand.
+// Reserves a second signal if waiting calls are kept from samples, because the program may come to need the
+// first.
 void choose_spare_signal() noexcept {
   if (!process_state.protects_waits) return;
   if (!process_state.spare_signal)
