@@ -6,8 +6,8 @@
 #include <link.h>
 #include <string.h>
 
-#include "hpcrun/guest/behind.h"
-#include "hpcrun/guest/module_function.h"
+#include "hpcrun/interpose/module_function.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/mpi/rank.h"
 
 using namespace hpcrun;

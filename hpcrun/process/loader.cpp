@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hpcrun/device/life.h"
+#include "hpcrun/guest/tail_calls.h"
 #include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/kinds.h"
 #include "hpcrun/process/threads.h"

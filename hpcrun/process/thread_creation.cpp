@@ -7,6 +7,7 @@
 
 #include "hpcrun/device/life.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/guest/tail_calls.h"
 #include "hpcrun/interpose/next_function.h"
 #include "hpcrun/process/kinds.h"
 #include "hpcrun/process/start.h"

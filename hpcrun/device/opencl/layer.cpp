@@ -8,8 +8,7 @@
 
 #include "hpcrun/device/opencl/commands.h"
 #include "hpcrun/device/opencl/wrappers.h"
-
-#define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))
+#include "hpcrun/interpose/next_function.h"
 
 namespace hpcrun::opencl {
 

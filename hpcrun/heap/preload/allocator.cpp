@@ -44,12 +44,6 @@ constinit std::atomic<Lookup> lookup{Lookup::NotYet};
 
 namespace {
 
-void* find(const char* name) noexcept {
-  void* const function = dlsym(RTLD_NEXT, name);
-  if (!function) dlerror();  // the program must not find our failure
-  return function;
-}
-
 bool is_in_c_library(const void* function) noexcept {
   Dl_info of_function, of_library;
   return dladdr(function, &of_function) &&
@@ -63,7 +57,7 @@ bool is_in_c_library(const void* function) noexcept {
   if (lookup.load(std::memory_order_acquire) == Lookup::UnderWay) return false;
   lookup.store(Lookup::UnderWay, std::memory_order_relaxed);
   const int error = errno;
-#define HPCRUN_FIND(name) void* const found_##name = find(#name);
+#define HPCRUN_FIND(name) void* const found_##name = find_next(#name);
   HPCRUN_ALLOCATOR_CALLS(HPCRUN_FIND)
 #undef HPCRUN_FIND
   behind.is_c_library = is_in_c_library(found_free);

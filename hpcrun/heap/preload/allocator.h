@@ -8,8 +8,7 @@
 #include <atomic>
 
 #include "hpcrun/heap/heap_hooks.h"
-
-#define HPCRUN_EXPORT extern "C" __attribute__((visibility("default")))
+#include "hpcrun/interpose/next_function.h"
 
 #define HPCRUN_ALLOCATOR_CALLS(X) \
   X(malloc)                       \

@@ -7,8 +7,8 @@
 
 #include <atomic>
 
-#include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/cancellation.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sync/interface.h"
 
 namespace hpcrun {
@@ -71,4 +71,4 @@ inline bool is_valid(const timespec* until, clockid_t clock = CLOCK_REALTIME) no
 
 }  // namespace hpcrun
 
-#define HPCRUN_FUNCTION(name) reinterpret_cast<const void*>(HPCRUN_BEHIND(name))
+#define HPCRUN_FUNCTION(name) reinterpret_cast<const void*>(HPCRUN_NEXT(name))

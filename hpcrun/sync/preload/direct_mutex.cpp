@@ -17,12 +17,12 @@ namespace {
 
 using Fields = __pthread_mutex_s;
 
-HPCRUN_STAND_BEFORE(pthread_mutex_lock);
-HPCRUN_STAND_BEFORE(pthread_mutex_trylock);
-HPCRUN_STAND_BEFORE(pthread_mutex_unlock);
-HPCRUN_STAND_BEFORE(mtx_lock);
-HPCRUN_STAND_BEFORE(mtx_trylock);
-HPCRUN_STAND_BEFORE(mtx_unlock);
+HPCRUN_NEXT_OF(pthread_mutex_lock);
+HPCRUN_NEXT_OF(pthread_mutex_trylock);
+HPCRUN_NEXT_OF(pthread_mutex_unlock);
+HPCRUN_NEXT_OF(mtx_lock);
+HPCRUN_NEXT_OF(mtx_trylock);
+HPCRUN_NEXT_OF(mtx_unlock);
 
 const void* module_of(const void* code) noexcept {
   Dl_info info;
@@ -63,9 +63,9 @@ bool knows_mutexes() noexcept {
   if (number_of_thread() != self || !are_of_c_library()) return false;
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   if (!is(mutex.__data, 0, 0, 0)) return false;
-  HPCRUN_BEHIND(pthread_mutex_lock)(&mutex);
+  HPCRUN_NEXT(pthread_mutex_lock)(&mutex);
   const bool is_taken = is(mutex.__data, 1, self, 1);  // false if locks are elided, which changes their kind
-  HPCRUN_BEHIND(pthread_mutex_unlock)(&mutex);
+  HPCRUN_NEXT(pthread_mutex_unlock)(&mutex);
   return is_taken && is(mutex.__data, 0, 0, 0);
 }
 

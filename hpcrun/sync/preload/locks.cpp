@@ -34,9 +34,9 @@ __attribute__((constructor(102))) void find_runtime() noexcept {
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(pthread_spin_trylock);
-HPCRUN_STAND_BEFORE(pthread_spin_lock);
-HPCRUN_STAND_BEFORE(pthread_spin_unlock);
+HPCRUN_NEXT_OF(pthread_spin_trylock);
+HPCRUN_NEXT_OF(pthread_spin_lock);
+HPCRUN_NEXT_OF(pthread_spin_unlock);
 
 namespace {
 
@@ -54,15 +54,15 @@ void note_spin_lock(pthread_spinlock_t* lock) {
 
 HPCRUN_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
   note_spin_lock(lock);
-  if (!followed()) return HPCRUN_BEHIND(pthread_spin_lock)(lock);
-  const int error = HPCRUN_BEHIND(pthread_spin_trylock)(lock);
+  if (!followed()) return HPCRUN_NEXT(pthread_spin_lock)(lock);
+  const int error = HPCRUN_NEXT(pthread_spin_trylock)(lock);
   if (error != EBUSY) [[likely]]
     return error;
   return wait_for(LockKind::SpinLock, address_of(lock), HPCRUN_FUNCTION(pthread_spin_lock),
-                  [=] { return HPCRUN_BEHIND(pthread_spin_lock)(lock); });
+                  [=] { return HPCRUN_NEXT(pthread_spin_lock)(lock); });
 }
 HPCRUN_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   if (is_waited_for(address_of(lock))) [[unlikely]]
     tell_release(address_of(lock), LockKind::SpinLock, HPCRUN_FUNCTION(pthread_spin_unlock));
-  return HPCRUN_BEHIND(pthread_spin_unlock)(lock);
+  return HPCRUN_NEXT(pthread_spin_unlock)(lock);
 }

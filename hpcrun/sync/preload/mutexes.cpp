@@ -28,25 +28,25 @@
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(pthread_mutex_trylock);
-HPCRUN_STAND_BEFORE(pthread_mutex_lock);
-HPCRUN_STAND_BEFORE(pthread_mutex_timedlock);
-HPCRUN_STAND_BEFORE(pthread_mutex_clocklock);
-HPCRUN_STAND_BEFORE(pthread_mutex_unlock);
-HPCRUN_STAND_BEFORE(pthread_mutex_destroy);
-HPCRUN_STAND_BEFORE(mtx_trylock);
-HPCRUN_STAND_BEFORE(mtx_lock);
-HPCRUN_STAND_BEFORE(mtx_timedlock);
-HPCRUN_STAND_BEFORE(mtx_unlock);
+HPCRUN_NEXT_OF(pthread_mutex_trylock);
+HPCRUN_NEXT_OF(pthread_mutex_lock);
+HPCRUN_NEXT_OF(pthread_mutex_timedlock);
+HPCRUN_NEXT_OF(pthread_mutex_clocklock);
+HPCRUN_NEXT_OF(pthread_mutex_unlock);
+HPCRUN_NEXT_OF(pthread_mutex_destroy);
+HPCRUN_NEXT_OF(mtx_trylock);
+HPCRUN_NEXT_OF(mtx_lock);
+HPCRUN_NEXT_OF(mtx_timedlock);
+HPCRUN_NEXT_OF(mtx_unlock);
 
 namespace {
 
 int release_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(pthread_mutex_unlock)(mutex);
+  return HPCRUN_NEXT(pthread_mutex_unlock)(mutex);
 }
 
 int destroy_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(pthread_mutex_destroy)(mutex);
+  return HPCRUN_NEXT(pthread_mutex_destroy)(mutex);
 }
 
 pthread_mutex_t* mutex_in(mtx_t* mutex) {
@@ -63,7 +63,7 @@ template <typename Function, typename Wait>
     // With one thread, the C library locks a free mutex without an atomic instruction, but not in trylock.
     if (__libc_single_threaded && place->__data.__lock == 0) return wait(place);
     if (may_ask) [[likely]] {
-      const int error = HPCRUN_BEHIND(pthread_mutex_trylock)(place);
+      const int error = HPCRUN_NEXT(pthread_mutex_trylock)(place);
       if (error != EBUSY) [[likely]]
         return error;
     }
@@ -85,7 +85,7 @@ int take_c11(mtx_t* mutex, Function function, bool may_ask, Wait wait) {
   return take_mutex(mutex_in(mutex), sync_switches, release_in_place, [=](pthread_mutex_t* place) {
     if (!followed()) return wait(c11_mutex_in(place));
     if (may_ask) [[likely]] {
-      const int result = HPCRUN_BEHIND(mtx_trylock)(c11_mutex_in(place));
+      const int result = HPCRUN_NEXT(mtx_trylock)(c11_mutex_in(place));
       if (result != thrd_busy) [[likely]]
         return result;
     }
@@ -130,10 +130,10 @@ inline int take_directly_or(pthread_mutex_t* mutex) {
 }
 
 int lock_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(pthread_mutex_lock)(mutex);
+  return HPCRUN_NEXT(pthread_mutex_lock)(mutex);
 }
 int try_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(pthread_mutex_trylock)(mutex);
+  return HPCRUN_NEXT(pthread_mutex_trylock)(mutex);
 }
 // True in a process with one thread, as long as its locks are neither measured nor repaired: a mutex that was
 // not moved is left to the C library.
@@ -152,25 +152,25 @@ bool is_left_alone(const pthread_mutex_t* mutex) {
 [[gnu::noinline]] int unlock_otherwise(pthread_mutex_t* mutex) {
   if (is_left_alone(mutex)) return release_in_place(mutex);
   tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_unlock));
-  return HPCRUN_BEHIND(pthread_mutex_unlock)(wherever(mutex));
+  return HPCRUN_NEXT(pthread_mutex_unlock)(wherever(mutex));
 }
 
 int c11_lock_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(mtx_lock)(c11_mutex_in(mutex));
+  return HPCRUN_NEXT(mtx_lock)(c11_mutex_in(mutex));
 }
 int c11_try_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(mtx_trylock)(c11_mutex_in(mutex));
+  return HPCRUN_NEXT(mtx_trylock)(c11_mutex_in(mutex));
 }
 [[gnu::noinline]] int c11_lock_otherwise(pthread_mutex_t* mutex) {
   return take_c11(c11_mutex_in(mutex), HPCRUN_FUNCTION_LATER(mtx_lock), true,
-                  [](mtx_t* place) { return HPCRUN_BEHIND(mtx_lock)(place); });
+                  [](mtx_t* place) { return HPCRUN_NEXT(mtx_lock)(place); });
 }
 [[gnu::noinline]] int c11_try_otherwise(pthread_mutex_t* mutex) {
   return take_mutex(mutex, sync_switches, release_in_place, c11_try_in_place);
 }
 [[gnu::noinline]] int c11_unlock_otherwise(pthread_mutex_t* mutex) {
   tell_if_waited_for(mutex, HPCRUN_FUNCTION_LATER(mtx_unlock));
-  return HPCRUN_BEHIND(mtx_unlock)(c11_mutex_in(wherever(mutex)));
+  return HPCRUN_NEXT(mtx_unlock)(c11_mutex_in(wherever(mutex)));
 }
 static_assert(thrd_success == 0);
 
@@ -184,13 +184,13 @@ HPCRUN_EXPORT int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
 }
 HPCRUN_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
   return take(mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_timedlock), is_valid(until),
-              [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_timedlock)(place, until); });
+              [=](pthread_mutex_t* place) { return HPCRUN_NEXT(pthread_mutex_timedlock)(place, until); });
 }
 HPCRUN_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
                                           const timespec* until) noexcept {
   return take(
       mutex, HPCRUN_FUNCTION_LATER(pthread_mutex_clocklock), is_valid(until, clock),
-      [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_mutex_clocklock)(place, clock, until); });
+      [=](pthread_mutex_t* place) { return HPCRUN_NEXT(pthread_mutex_clocklock)(place, clock, until); });
 }
 HPCRUN_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
   if (is_lone() && !shadow_address(mutex) && release_alone(mutex)) return 0;
@@ -220,7 +220,7 @@ HPCRUN_EXPORT int mtx_trylock(mtx_t* mutex) {
 }
 HPCRUN_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {
   return take_c11(mutex, HPCRUN_FUNCTION_LATER(mtx_timedlock), is_valid(until),
-                  [=](mtx_t* place) { return HPCRUN_BEHIND(mtx_timedlock)(place, until); });
+                  [=](mtx_t* place) { return HPCRUN_NEXT(mtx_timedlock)(place, until); });
 }
 HPCRUN_EXPORT int mtx_unlock(mtx_t* mutex) {
   if (is_lone() && !shadow_address(mutex) && release_alone(mutex_in(mutex))) return thrd_success;

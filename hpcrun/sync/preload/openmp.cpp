@@ -3,7 +3,7 @@
 // their calls. The end of a parallel region is followed by the function that each thread executes in it: a
 // thread waits from the end of its part until it gets another one.
 
-#include "hpcrun/guest/module_function.h"
+#include "hpcrun/interpose/module_function.h"
 #include "hpcrun/sync/preload/call.h"
 
 #include <atomic>
@@ -133,10 +133,10 @@ const void* unnamed_section() noexcept {
 
 // HPCRUN_RUNTIME(result, name, types of arguments): declares the runtime's function, available as
 // HPCRUN_RUNTIME_OF(name) for the caller.
-#define HPCRUN_RUNTIME(result, name, ...)             \
-  using hpcrun_type_##name = result(__VA_ARGS__);     \
+#define HPCRUN_RUNTIME(result, name, ...)            \
+  using hpcrun_type_##name = result(__VA_ARGS__);    \
   static constinit ModuleFunction hpcrun_of_##name { \
-#name                                             \
+#name                                            \
   }
 #define HPCRUN_RUNTIME_OF(name) \
   (reinterpret_cast<hpcrun_type_##name*>(hpcrun_of_##name.get(__builtin_return_address(0))))

@@ -14,30 +14,30 @@
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(pthread_rwlock_tryrdlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_trywrlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_rdlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_wrlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_timedrdlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_timedwrlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_clockrdlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_clockwrlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_unlock);
-HPCRUN_STAND_BEFORE(pthread_rwlock_destroy);
+HPCRUN_NEXT_OF(pthread_rwlock_tryrdlock);
+HPCRUN_NEXT_OF(pthread_rwlock_trywrlock);
+HPCRUN_NEXT_OF(pthread_rwlock_rdlock);
+HPCRUN_NEXT_OF(pthread_rwlock_wrlock);
+HPCRUN_NEXT_OF(pthread_rwlock_timedrdlock);
+HPCRUN_NEXT_OF(pthread_rwlock_timedwrlock);
+HPCRUN_NEXT_OF(pthread_rwlock_clockrdlock);
+HPCRUN_NEXT_OF(pthread_rwlock_clockwrlock);
+HPCRUN_NEXT_OF(pthread_rwlock_unlock);
+HPCRUN_NEXT_OF(pthread_rwlock_destroy);
 
 namespace {
 
 int ask_to_read(pthread_rwlock_t* place) {
-  return HPCRUN_BEHIND(pthread_rwlock_tryrdlock)(place);
+  return HPCRUN_NEXT(pthread_rwlock_tryrdlock)(place);
 }
 int ask_to_write(pthread_rwlock_t* place) {
-  return HPCRUN_BEHIND(pthread_rwlock_trywrlock)(place);
+  return HPCRUN_NEXT(pthread_rwlock_trywrlock)(place);
 }
 int unlock_in_place(pthread_rwlock_t* place) {
-  return HPCRUN_BEHIND(pthread_rwlock_unlock)(place);
+  return HPCRUN_NEXT(pthread_rwlock_unlock)(place);
 }
 int destroy_in_place(pthread_rwlock_t* lock) {
-  return HPCRUN_BEHIND(pthread_rwlock_destroy)(lock);
+  return HPCRUN_NEXT(pthread_rwlock_destroy)(lock);
 }
 
 constexpr ReadWriteCalls kInPlace{ask_to_write, unlock_in_place};
@@ -74,7 +74,7 @@ int take_writing(pthread_rwlock_t* lock, Function function, bool may_ask, Wait w
 
 HPCRUN_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   return take_reading(lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_rdlock), true,
-                      [](pthread_rwlock_t* place) { return HPCRUN_BEHIND(pthread_rwlock_rdlock)(place); });
+                      [](pthread_rwlock_t* place) { return HPCRUN_NEXT(pthread_rwlock_rdlock)(place); });
 }
 HPCRUN_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
   return take_to_read(lock, kInPlace, ask_to_read);
@@ -82,19 +82,18 @@ HPCRUN_EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
 HPCRUN_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) noexcept {
   return take_reading(
       lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_timedrdlock), is_valid(until),
-      [=](pthread_rwlock_t* place) { return HPCRUN_BEHIND(pthread_rwlock_timedrdlock)(place, until); });
+      [=](pthread_rwlock_t* place) { return HPCRUN_NEXT(pthread_rwlock_timedrdlock)(place, until); });
 }
 HPCRUN_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
                                              const timespec* until) noexcept {
-  return take_reading(lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_clockrdlock), is_valid(until, clock),
-                      [=](pthread_rwlock_t* place) {
-                        return HPCRUN_BEHIND(pthread_rwlock_clockrdlock)(place, clock, until);
-                      });
+  return take_reading(
+      lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_clockrdlock), is_valid(until, clock),
+      [=](pthread_rwlock_t* place) { return HPCRUN_NEXT(pthread_rwlock_clockrdlock)(place, clock, until); });
 }
 
 HPCRUN_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
   return take_writing(lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_wrlock), true,
-                      [](pthread_rwlock_t* place) { return HPCRUN_BEHIND(pthread_rwlock_wrlock)(place); });
+                      [](pthread_rwlock_t* place) { return HPCRUN_NEXT(pthread_rwlock_wrlock)(place); });
 }
 HPCRUN_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
   return take_to_write(lock, sync_switches, kInPlace, ask_to_write);
@@ -102,14 +101,13 @@ HPCRUN_EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
 HPCRUN_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) noexcept {
   return take_writing(
       lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_timedwrlock), is_valid(until),
-      [=](pthread_rwlock_t* place) { return HPCRUN_BEHIND(pthread_rwlock_timedwrlock)(place, until); });
+      [=](pthread_rwlock_t* place) { return HPCRUN_NEXT(pthread_rwlock_timedwrlock)(place, until); });
 }
 HPCRUN_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
                                              const timespec* until) noexcept {
-  return take_writing(lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_clockwrlock), is_valid(until, clock),
-                      [=](pthread_rwlock_t* place) {
-                        return HPCRUN_BEHIND(pthread_rwlock_clockwrlock)(place, clock, until);
-                      });
+  return take_writing(
+      lock, HPCRUN_FUNCTION_LATER(pthread_rwlock_clockwrlock), is_valid(until, clock),
+      [=](pthread_rwlock_t* place) { return HPCRUN_NEXT(pthread_rwlock_clockwrlock)(place, clock, until); });
 }
 
 HPCRUN_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {

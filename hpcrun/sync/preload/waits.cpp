@@ -10,22 +10,22 @@
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(pthread_mutex_lock);
-HPCRUN_STAND_BEFORE(pthread_mutex_unlock);
-HPCRUN_STAND_BEFORE(pthread_cond_wait);
-HPCRUN_STAND_BEFORE(pthread_cond_timedwait);
-HPCRUN_STAND_BEFORE(pthread_cond_clockwait);
-HPCRUN_STAND_BEFORE(cnd_wait);
-HPCRUN_STAND_BEFORE(cnd_timedwait);
-HPCRUN_STAND_BEFORE(sem_trywait);
-HPCRUN_STAND_BEFORE(sem_wait);
-HPCRUN_STAND_BEFORE(sem_timedwait);
-HPCRUN_STAND_BEFORE(sem_clockwait);
-HPCRUN_STAND_BEFORE(pthread_barrier_wait);
-HPCRUN_STAND_BEFORE(pthread_join);
-HPCRUN_STAND_BEFORE(pthread_timedjoin_np);
-HPCRUN_STAND_BEFORE(pthread_clockjoin_np);
-HPCRUN_STAND_BEFORE(thrd_join);
+HPCRUN_NEXT_OF(pthread_mutex_lock);
+HPCRUN_NEXT_OF(pthread_mutex_unlock);
+HPCRUN_NEXT_OF(pthread_cond_wait);
+HPCRUN_NEXT_OF(pthread_cond_timedwait);
+HPCRUN_NEXT_OF(pthread_cond_clockwait);
+HPCRUN_NEXT_OF(cnd_wait);
+HPCRUN_NEXT_OF(cnd_timedwait);
+HPCRUN_NEXT_OF(sem_trywait);
+HPCRUN_NEXT_OF(sem_wait);
+HPCRUN_NEXT_OF(sem_timedwait);
+HPCRUN_NEXT_OF(sem_clockwait);
+HPCRUN_NEXT_OF(pthread_barrier_wait);
+HPCRUN_NEXT_OF(pthread_join);
+HPCRUN_NEXT_OF(pthread_timedjoin_np);
+HPCRUN_NEXT_OF(pthread_clockjoin_np);
+HPCRUN_NEXT_OF(thrd_join);
 
 namespace {
 
@@ -39,11 +39,11 @@ template <typename Call>
 }
 
 int take_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(pthread_mutex_lock)(mutex);
+  return HPCRUN_NEXT(pthread_mutex_lock)(mutex);
 }
 
 int release_in_place(pthread_mutex_t* mutex) {
-  return HPCRUN_BEHIND(pthread_mutex_unlock)(mutex);
+  return HPCRUN_NEXT(pthread_mutex_unlock)(mutex);
 }
 
 // Waits with a mutex. wait(mutex or shadow) waits in the C library, which locks the same mutex again, also
@@ -72,7 +72,7 @@ bool had_without_waiting(sem_t* semaphore) {
   if (!followed()) return false;
   pthread_testcancel();
   const int before = errno;
-  if (HPCRUN_BEHIND(sem_trywait)(semaphore) == 0) return true;
+  if (HPCRUN_NEXT(sem_trywait)(semaphore) == 0) return true;
   errno = before;
   return false;
 }
@@ -82,19 +82,19 @@ bool had_without_waiting(sem_t* semaphore) {
 HPCRUN_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return wait_for_condition(
       condition, mutex, HPCRUN_FUNCTION(pthread_cond_wait), ETIMEDOUT,
-      [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_cond_wait)(condition, place); });
+      [=](pthread_mutex_t* place) { return HPCRUN_NEXT(pthread_cond_wait)(condition, place); });
 }
 HPCRUN_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                          const timespec* until) {
   return wait_for_condition(
       condition, mutex, HPCRUN_FUNCTION(pthread_cond_timedwait), ETIMEDOUT,
-      [=](pthread_mutex_t* place) { return HPCRUN_BEHIND(pthread_cond_timedwait)(condition, place, until); });
+      [=](pthread_mutex_t* place) { return HPCRUN_NEXT(pthread_cond_timedwait)(condition, place, until); });
 }
 HPCRUN_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                          const timespec* until) {
   return wait_for_condition(condition, mutex, HPCRUN_FUNCTION(pthread_cond_clockwait), ETIMEDOUT,
                             [=](pthread_mutex_t* place) {
-                              return HPCRUN_BEHIND(pthread_cond_clockwait)(condition, place, clock, until);
+                              return HPCRUN_NEXT(pthread_cond_clockwait)(condition, place, clock, until);
                             });
 }
 
@@ -102,36 +102,36 @@ HPCRUN_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mute
 HPCRUN_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
   return wait_for_condition(condition, reinterpret_cast<pthread_mutex_t*>(mutex), HPCRUN_FUNCTION(cnd_wait),
                             thrd_timedout, [=](pthread_mutex_t* place) {
-                              return HPCRUN_BEHIND(cnd_wait)(condition, reinterpret_cast<mtx_t*>(place));
+                              return HPCRUN_NEXT(cnd_wait)(condition, reinterpret_cast<mtx_t*>(place));
                             });
 }
 HPCRUN_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
   return wait_for_condition(condition, reinterpret_cast<pthread_mutex_t*>(mutex),
                             HPCRUN_FUNCTION(cnd_timedwait), thrd_timedout, [=](pthread_mutex_t* place) {
-                              return HPCRUN_BEHIND(cnd_timedwait)(condition, reinterpret_cast<mtx_t*>(place),
-                                                                  until);
+                              return HPCRUN_NEXT(cnd_timedwait)(condition, reinterpret_cast<mtx_t*>(place),
+                                                                until);
                             });
 }
 
 HPCRUN_EXPORT int sem_wait(sem_t* semaphore) {
   if (had_without_waiting(semaphore)) return 0;
   return blocked(LockKind::Semaphore, semaphore, HPCRUN_FUNCTION(sem_wait),
-                 [=] { return HPCRUN_BEHIND(sem_wait)(semaphore); });
+                 [=] { return HPCRUN_NEXT(sem_wait)(semaphore); });
 }
 HPCRUN_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   if (is_valid(until) && had_without_waiting(semaphore)) return 0;
   return blocked(LockKind::Semaphore, semaphore, HPCRUN_FUNCTION(sem_timedwait),
-                 [=] { return HPCRUN_BEHIND(sem_timedwait)(semaphore, until); });
+                 [=] { return HPCRUN_NEXT(sem_timedwait)(semaphore, until); });
 }
 HPCRUN_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
   if (is_valid(until, clock) && had_without_waiting(semaphore)) return 0;
   return blocked(LockKind::Semaphore, semaphore, HPCRUN_FUNCTION(sem_clockwait),
-                 [=] { return HPCRUN_BEHIND(sem_clockwait)(semaphore, clock, until); });
+                 [=] { return HPCRUN_NEXT(sem_clockwait)(semaphore, clock, until); });
 }
 
 HPCRUN_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   Waiting wait(LockKind::Barrier, barrier, HPCRUN_FUNCTION(pthread_barrier_wait));
-  const int result = HPCRUN_BEHIND(pthread_barrier_wait)(barrier);
+  const int result = HPCRUN_NEXT(pthread_barrier_wait)(barrier);
   wait.end(false, result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
   return result;
 }
@@ -139,18 +139,18 @@ HPCRUN_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
 // Joins are distinguished by their calling context.
 HPCRUN_EXPORT int pthread_join(pthread_t thread, void** value) {
   return blocked(LockKind::Join, nullptr, HPCRUN_FUNCTION(pthread_join),
-                 [=] { return HPCRUN_BEHIND(pthread_join)(thread, value); });
+                 [=] { return HPCRUN_NEXT(pthread_join)(thread, value); });
 }
 HPCRUN_EXPORT int pthread_timedjoin_np(pthread_t thread, void** value, const timespec* until) {
   return blocked(LockKind::Join, nullptr, HPCRUN_FUNCTION(pthread_timedjoin_np),
-                 [=] { return HPCRUN_BEHIND(pthread_timedjoin_np)(thread, value, until); });
+                 [=] { return HPCRUN_NEXT(pthread_timedjoin_np)(thread, value, until); });
 }
 HPCRUN_EXPORT int pthread_clockjoin_np(pthread_t thread, void** value, clockid_t clock,
                                        const timespec* until) {
   return blocked(LockKind::Join, nullptr, HPCRUN_FUNCTION(pthread_clockjoin_np),
-                 [=] { return HPCRUN_BEHIND(pthread_clockjoin_np)(thread, value, clock, until); });
+                 [=] { return HPCRUN_NEXT(pthread_clockjoin_np)(thread, value, clock, until); });
 }
 HPCRUN_EXPORT int thrd_join(thrd_t thread, int* value) {
   return blocked(LockKind::Join, nullptr, HPCRUN_FUNCTION(thrd_join),
-                 [=] { return HPCRUN_BEHIND(thrd_join)(thread, value); });
+                 [=] { return HPCRUN_NEXT(thrd_join)(thread, value); });
 }

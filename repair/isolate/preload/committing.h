@@ -5,9 +5,9 @@
 
 #include <type_traits>
 
-#include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/cancellation.h"
 #include "hpcrun/guest/clock.h"
+#include "hpcrun/interpose/next_function.h"
 #include "repair/isolate/contract/interface.h"
 #include "repair/isolate/controller/converted_pages.h"
 #include "repair/isolate/pages/own_pages.h"
@@ -18,8 +18,7 @@ namespace hpcrun {
 enum class Tells { Others, Us, Both };
 
 // Not inlined, so that calls need no registers if the thread has no private pages.
-[[gnu::noinline]] inline void keep_bytes_common(PrivatePages& pages, uint64_t low,
-                                                           size_t bytes) noexcept {
+[[gnu::noinline]] inline void keep_bytes_common(PrivatePages& pages, uint64_t low, size_t bytes) noexcept {
   constexpr auto kWhy = static_cast<uint64_t>(WhyShared::SyncObject);
   share_own_page(pages, low, kWhy);
   share_own_page(pages, low + bytes - 1, kWhy);
@@ -98,30 +97,28 @@ inline auto committed_until(Call call) {
 // HPCRUN_TELLS(direction, result, name, parameters, arguments, noexcept or nothing). HPCRUN_OBJECT is the
 // same for calls whose first parameter, `object`, is a synchronisation object, and HPCRUN_WAITS for calls
 // with a time limit.
-#define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...) \
-  HPCRUN_STAND_BEFORE(name);                                          \
-  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                  \
-    return hpcrun::committed<hpcrun::Tells::tells>(                   \
-        [&]() -> result { return HPCRUN_BEHIND(name) arguments; });   \
-  }                                                                   \
+#define HPCRUN_TELLS(tells, result, name, parameters, arguments, ...)                                        \
+  HPCRUN_NEXT_OF(name);                                                                                      \
+  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                                                         \
+    return hpcrun::committed<hpcrun::Tells::tells>([&]() -> result { return HPCRUN_NEXT(name) arguments; }); \
+  }                                                                                                          \
   static_assert(true) /* takes the semicolon */
-#define HPCRUN_WAITS(result, name, parameters, arguments)                                      \
-  HPCRUN_STAND_BEFORE(name);                                                                   \
-  HPCRUN_EXPORT result name parameters {                                                       \
-    return hpcrun::committed_until([&]() -> result { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                                            \
+#define HPCRUN_WAITS(result, name, parameters, arguments)                                    \
+  HPCRUN_NEXT_OF(name);                                                                      \
+  HPCRUN_EXPORT result name parameters {                                                     \
+    return hpcrun::committed_until([&]() -> result { return HPCRUN_NEXT(name) arguments; }); \
+  }                                                                                          \
   static_assert(true)
 #define HPCRUN_OBJECT(tells, result, name, parameters, arguments, ...) \
-  HPCRUN_STAND_BEFORE(name);                                           \
+  HPCRUN_NEXT_OF(name);                                                \
   HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, __VA_ARGS__)
-// The same after HPCRUN_STAND_BEFORE_WHERE().
-#define HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, ...) \
-  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                          \
-    const hpcrun::MeetsOthers meets;                                          \
-    hpcrun::keep_common(object);                                              \
-    return hpcrun::committed<hpcrun::Tells::tells>(                           \
-        [&]() -> result { return HPCRUN_BEHIND(name) arguments; });           \
-  }                                                                           \
+// The same after HPCRUN_NEXT_OF_IF().
+#define HPCRUN_OBJECT_BEHIND(tells, result, name, parameters, arguments, ...)                                \
+  HPCRUN_EXPORT result name parameters __VA_ARGS__ {                                                         \
+    const hpcrun::MeetsOthers meets;                                                                         \
+    hpcrun::keep_common(object);                                                                             \
+    return hpcrun::committed<hpcrun::Tells::tells>([&]() -> result { return HPCRUN_NEXT(name) arguments; }); \
+  }                                                                                                          \
   static_assert(true)
 #define HPCRUN_OTHER_NAME(other, name, type) \
   HPCRUN_EXPORT __attribute__((alias(#name), copy(name))) int other(type object) noexcept

@@ -9,7 +9,7 @@
 
 #include <atomic>
 
-#include "hpcrun/guest/behind.h"
+#include "hpcrun/interpose/next_function.h"
 #include "repair/isolate/controller/controller.h"
 #include "repair/isolate/preload/start.h"
 
@@ -17,9 +17,9 @@ extern "C" int __register_atfork(void (*prepare)(), void (*parent)(), void (*chi
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(__register_atfork);
-HPCRUN_STAND_BEFORE(_Fork);
-HPCRUN_STAND_BEFORE(clone);
+HPCRUN_NEXT_OF(__register_atfork);
+HPCRUN_NEXT_OF(_Fork);
+HPCRUN_NEXT_OF(clone);
 
 namespace {
 
@@ -28,7 +28,7 @@ namespace {
 void register_ours() noexcept {
   static std::atomic<bool> is_registered{false};
   if (is_registered.exchange(true)) return;
-  HPCRUN_BEHIND(__register_atfork)(before_fork, after_fork_in_parent, after_fork_in_child, nullptr);
+  HPCRUN_NEXT(__register_atfork)(before_fork, after_fork_in_parent, after_fork_in_child, nullptr);
 }
 
 __attribute__((constructor(102))) void start() noexcept {
@@ -40,14 +40,14 @@ __attribute__((constructor(102))) void start() noexcept {
 // pthread_atfork() is part of every library, and calls this.
 HPCRUN_EXPORT int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) {
   register_ours();
-  return HPCRUN_BEHIND(__register_atfork)(prepare, parent, child, library);
+  return HPCRUN_NEXT(__register_atfork)(prepare, parent, child, library);
 }
 
 // Runs before the handlers of others take locks. For calls that fork internally, our handlers run last.
-HPCRUN_STAND_BEFORE(fork);
+HPCRUN_NEXT_OF(fork);
 HPCRUN_EXPORT pid_t fork() noexcept {
   fork_begins();
-  const pid_t child = HPCRUN_BEHIND(fork)();
+  const pid_t child = HPCRUN_NEXT(fork)();
   if (child != 0) fork_ends();
   return child;
 }
@@ -55,7 +55,7 @@ HPCRUN_EXPORT pid_t fork() noexcept {
 // Runs no handlers.
 HPCRUN_EXPORT pid_t _Fork() noexcept {
   before_fork();
-  const pid_t child = HPCRUN_BEHIND(_Fork)();
+  const pid_t child = HPCRUN_NEXT(_Fork)();
   child == 0 ? after_fork_in_child() : after_fork_in_parent();
   return child;
 }
@@ -82,10 +82,10 @@ HPCRUN_EXPORT int clone(int (*function)(void*), void* stack, int flags, void* ar
   for (void*& one : more) one = va_arg(list, void*);
   va_end(list);
   if (flags & CLONE_VM)
-    return HPCRUN_BEHIND(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
+    return HPCRUN_NEXT(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
   before_fork();
   Beginning beginning{function, argument};  // the child has a copy of it at the same address
-  const int child = HPCRUN_BEHIND(clone)(begin_child, stack, flags, &beginning, more[0], more[1], more[2]);
+  const int child = HPCRUN_NEXT(clone)(begin_child, stack, flags, &beginning, more[0], more[1], more[2]);
   after_fork_in_parent();
   return child;
 }

@@ -39,12 +39,12 @@ inline auto call_heap(Own own, Fresh fresh) noexcept -> decltype(own()) {
 
 // HPCRUN_HAS_BY(own name, result, name, parameters, arguments): calls that allocate a block. The C library
 // has the same functions under other names, which a program's own allocators call.
-#define HPCRUN_HAS_BY(own_name, result, name, parameters, arguments)                           \
-  HPCRUN_STAND_BEFORE(own_name);                                                               \
-  HPCRUN_EXPORT result own_name parameters noexcept {                                          \
-    return call_heap<Tells::Us>([=]() -> result { return HPCRUN_BEHIND(own_name) arguments; }, \
-                                [=]() -> result { return second.name arguments; });            \
-  }                                                                                            \
+#define HPCRUN_HAS_BY(own_name, result, name, parameters, arguments)                         \
+  HPCRUN_NEXT_OF(own_name);                                                                  \
+  HPCRUN_EXPORT result own_name parameters noexcept {                                        \
+    return call_heap<Tells::Us>([=]() -> result { return HPCRUN_NEXT(own_name) arguments; }, \
+                                [=]() -> result { return second.name arguments; });          \
+  }                                                                                          \
   static_assert(true)
 
 extern "C" {
@@ -79,28 +79,28 @@ void release(void* at) noexcept {
 
 }  // namespace
 
-#define HPCRUN_RESIZES(name)                                                      \
-  HPCRUN_STAND_BEFORE(name);                                                      \
-  HPCRUN_EXPORT void* name(void* at, size_t bytes) noexcept {                     \
-    return call_heap<Tells::Both>([=] { return HPCRUN_BEHIND(name)(at, bytes); }, \
-                                  [=] { return resize(at, bytes); });             \
-  }                                                                               \
+#define HPCRUN_RESIZES(name)                                                    \
+  HPCRUN_NEXT_OF(name);                                                         \
+  HPCRUN_EXPORT void* name(void* at, size_t bytes) noexcept {                   \
+    return call_heap<Tells::Both>([=] { return HPCRUN_NEXT(name)(at, bytes); }, \
+                                  [=] { return resize(at, bytes); });           \
+  }                                                                             \
   static_assert(true)
 HPCRUN_RESIZES(realloc);
 HPCRUN_RESIZES(__libc_realloc);
 
-#define HPCRUN_RELEASES(name)                                                         \
-  HPCRUN_STAND_BEFORE(name);                                                          \
-  HPCRUN_EXPORT void name(void* at) noexcept {                                        \
-    call_heap<Tells::Others>([=] { HPCRUN_BEHIND(name)(at); }, [=] { release(at); }); \
-  }                                                                                   \
+#define HPCRUN_RELEASES(name)                                                       \
+  HPCRUN_NEXT_OF(name);                                                             \
+  HPCRUN_EXPORT void name(void* at) noexcept {                                      \
+    call_heap<Tells::Others>([=] { HPCRUN_NEXT(name)(at); }, [=] { release(at); }); \
+  }                                                                                 \
   static_assert(true)
 HPCRUN_RELEASES(free);
 HPCRUN_RELEASES(__libc_free);
 
-HPCRUN_STAND_BEFORE(malloc_usable_size);
+HPCRUN_NEXT_OF(malloc_usable_size);
 HPCRUN_EXPORT size_t malloc_usable_size(void* at) noexcept {
-  if (heap.load(std::memory_order_relaxed) != Heap::Second) return HPCRUN_BEHIND(malloc_usable_size)(at);
+  if (heap.load(std::memory_order_relaxed) != Heap::Second) return HPCRUN_NEXT(malloc_usable_size)(at);
   if (!at) return 0;
   return is_earlier(at) ? bytes_of_earlier(at) : second.malloc_usable_size(at);
 }
@@ -123,10 +123,10 @@ HPCRUN_EXPORT void* pvalloc(size_t bytes) noexcept {
 // The C library scans what it keeps in blocks here: only at home.
 
 #define HPCRUN_LOOKS(result, name, parameters, arguments) \
-  HPCRUN_STAND_BEFORE(name);                              \
+  HPCRUN_NEXT_OF(name);                                   \
   HPCRUN_EXPORT result name parameters noexcept {         \
     const StaysHome home;                                 \
-    return HPCRUN_BEHIND(name) arguments;                 \
+    return HPCRUN_NEXT(name) arguments;                   \
   }                                                       \
   static_assert(true)
 

@@ -3,14 +3,14 @@
 
 #include <dlfcn.h>
 
-#include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/tail_calls.h"
+#include "hpcrun/interpose/next_function.h"
 #include "repair/isolate/preload/start.h"
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(dlopen);
-HPCRUN_STAND_BEFORE(dlmopen);
+HPCRUN_NEXT_OF(dlopen);
+HPCRUN_NEXT_OF(dlmopen);
 
 namespace {
 
@@ -22,9 +22,9 @@ int without_own_scope(int mode) noexcept {
 
 // The C library uses its return address to determine the caller's namespace.
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlopen(const char* name, int mode) noexcept {
-  return HPCRUN_BEHIND(dlopen)(name, without_own_scope(mode));
+  return HPCRUN_NEXT(dlopen)(name, without_own_scope(mode));
 }
 
 HPCRUN_EXPORT HPCRUN_TAIL_CALLS void* dlmopen(Lmid_t space, const char* name, int mode) noexcept {
-  return HPCRUN_BEHIND(dlmopen)(space, name, without_own_scope(mode));
+  return HPCRUN_NEXT(dlmopen)(space, name, without_own_scope(mode));
 }

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "hpcrun/guest/behind.h"
+#include "hpcrun/interpose/next_function.h"
 #include "repair/isolate/controller/controller.h"
 #include "repair/isolate/memory/common_calls.h"
 #include "repair/isolate/memory/common_memory.h"
@@ -96,10 +96,10 @@ HPCRUN_EXPORT int mprotect(void* at, size_t bytes, int protection) {
   return static_cast<int>(told(common_mprotect(at, bytes, protection)));
 }
 
-HPCRUN_STAND_BEFORE(pkey_mprotect);
+HPCRUN_NEXT_OF(pkey_mprotect);
 HPCRUN_EXPORT int pkey_mprotect(void* at, size_t bytes, int protection, int key) {
   const ChangedProtection change(at, bytes, protection);
-  const int result = HPCRUN_BEHIND(pkey_mprotect)(at, bytes, protection, key);
+  const int result = HPCRUN_NEXT(pkey_mprotect)(at, bytes, protection, key);
   if (result == 0) common_protection_changed(at, bytes);
   return result;
 }
@@ -124,22 +124,22 @@ HPCRUN_EXPORT void* mremap(void* at, size_t bytes, size_t new_bytes, int flags, 
   return place(common_mremap(at, bytes, new_bytes, flags, new_at));
 }
 
-HPCRUN_STAND_BEFORE(sbrk);
-HPCRUN_STAND_BEFORE(brk);
+HPCRUN_NEXT_OF(sbrk);
+HPCRUN_NEXT_OF(brk);
 
 HPCRUN_EXPORT void* sbrk(intptr_t more) {
-  void* const before = HPCRUN_BEHIND(sbrk)(0);
+  void* const before = HPCRUN_NEXT(sbrk)(0);
   if (!more) return before;
   const Change change(nullptr, 0, more < 0);
-  void* const result = HPCRUN_BEHIND(sbrk)(more);
-  if (result != reinterpret_cast<void*>(-1)) common_break_moved(before, HPCRUN_BEHIND(sbrk)(0));
+  void* const result = HPCRUN_NEXT(sbrk)(more);
+  if (result != reinterpret_cast<void*>(-1)) common_break_moved(before, HPCRUN_NEXT(sbrk)(0));
   return result;
 }
 
 HPCRUN_EXPORT int brk(void* to) {
-  void* const before = HPCRUN_BEHIND(sbrk)(0);
+  void* const before = HPCRUN_NEXT(sbrk)(0);
   const Change change(nullptr, 0, to < before);
-  const int result = HPCRUN_BEHIND(brk)(to);
+  const int result = HPCRUN_NEXT(brk)(to);
   if (result == 0) common_break_moved(before, to);
   return result;
 }
@@ -159,12 +159,12 @@ void after_limit(int resource, const rlimit* limit) noexcept {
 
 }  // namespace
 
-HPCRUN_STAND_BEFORE(setrlimit);
-HPCRUN_STAND_BEFORE(prlimit);
+HPCRUN_NEXT_OF(setrlimit);
+HPCRUN_NEXT_OF(prlimit);
 
 HPCRUN_EXPORT int setrlimit(__rlimit_resource_t resource, const rlimit* limit) noexcept {
   before_limit(resource, limit);
-  const int result = HPCRUN_BEHIND(setrlimit)(resource, limit);
+  const int result = HPCRUN_NEXT(setrlimit)(resource, limit);
   if (result == 0) after_limit(resource, limit);
   return result;
 }
@@ -173,7 +173,7 @@ HPCRUN_EXPORT int prlimit(pid_t process, __rlimit_resource resource, const rlimi
                           rlimit* before) noexcept {
   const bool is_own = process == 0 || process == getpid();
   if (is_own) before_limit(resource, limit);
-  const int result = HPCRUN_BEHIND(prlimit)(process, resource, limit, before);
+  const int result = HPCRUN_NEXT(prlimit)(process, resource, limit, before);
   if (result == 0 && is_own) after_limit(resource, limit);
   return result;
 }

@@ -48,39 +48,39 @@ int waited(const void* mutex, Call call) {
 
 // A process that never had a second thread has no thread to synchronise with. It continues with a jump; the
 // committing code is a separate function.
-#define HPCRUN_LOCK(name, parameters, arguments, ...)                              \
-  HPCRUN_STAND_BEFORE(name);                                                       \
-  [[gnu::noinline]] static int name##_among_others parameters __VA_ARGS__ {        \
-    const MeetsOthers meets;                                                       \
-    keep_common(object);                                                           \
-    return locked(object, [&]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                                \
-  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                  \
-    if (__libc_single_threaded) return HPCRUN_BEHIND(name) arguments;              \
-    return name##_among_others arguments;                                          \
-  }                                                                                \
+#define HPCRUN_LOCK(name, parameters, arguments, ...)                            \
+  HPCRUN_NEXT_OF(name);                                                          \
+  [[gnu::noinline]] static int name##_among_others parameters __VA_ARGS__ {      \
+    const MeetsOthers meets;                                                     \
+    keep_common(object);                                                         \
+    return locked(object, [&]() -> int { return HPCRUN_NEXT(name) arguments; }); \
+  }                                                                              \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                \
+    if (__libc_single_threaded) return HPCRUN_NEXT(name) arguments;              \
+    return name##_among_others arguments;                                        \
+  }                                                                              \
   static_assert(true)
 #define HPCRUN_UNLOCK(name, parameters, ...)                                \
-  HPCRUN_STAND_BEFORE(name);                                                \
+  HPCRUN_NEXT_OF(name);                                                     \
   [[gnu::noinline]] static int name##_among_others parameters __VA_ARGS__ { \
     const MeetsOthers meets;                                                \
     keep_common(object);                                                    \
     before_unlock(object);                                                  \
-    return HPCRUN_BEHIND(name)(object);                                     \
+    return HPCRUN_NEXT(name)(object);                                       \
   }                                                                         \
   HPCRUN_EXPORT int name parameters __VA_ARGS__ {                           \
-    if (__libc_single_threaded) return HPCRUN_BEHIND(name)(object);         \
+    if (__libc_single_threaded) return HPCRUN_NEXT(name)(object);           \
     return name##_among_others(object);                                     \
   }                                                                         \
   static_assert(true)
-#define HPCRUN_CONDITION(name, parameters, arguments)                             \
-  HPCRUN_STAND_BEFORE(name);                                                      \
-  HPCRUN_EXPORT int name parameters {                                             \
-    const MeetsOthers meets;                                                      \
-    keep_common(object);                                                          \
-    keep_common(mutex);                                                           \
-    return waited(mutex, [=]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                               \
+#define HPCRUN_CONDITION(name, parameters, arguments)                           \
+  HPCRUN_NEXT_OF(name);                                                         \
+  HPCRUN_EXPORT int name parameters {                                           \
+    const MeetsOthers meets;                                                    \
+    keep_common(object);                                                        \
+    keep_common(mutex);                                                         \
+    return waited(mutex, [=]() -> int { return HPCRUN_NEXT(name) arguments; }); \
+  }                                                                             \
   static_assert(true)
 
 HPCRUN_LOCK(pthread_mutex_lock, (pthread_mutex_t * object), (object), noexcept);
@@ -111,9 +111,7 @@ HPCRUN_CONDITION(cnd_timedwait, (cnd_t * object, mtx_t* mutex, const timespec* u
                  (object, mutex, until));
 // For the library that interposes before this one: returns the next function.
 HPCRUN_EXPORT const void* hpcrun_isolate_behind(const char* name) noexcept {
-  void* const found = dlsym(RTLD_NEXT, name);  // from here: no jump
-  if (!found) dlerror();
-  return found;
+  return hpcrun::find_next(name);
 }
 
 HPCRUN_OBJECT(Others, int, pthread_cond_signal, (pthread_cond_t * object), (object), noexcept);

@@ -2,43 +2,18 @@
 // own operators would bypass all functions that interpose on these, ours and those that report allocations to
 // the runtime. (If memory is not tracked, they are what they would be without the allocator.)
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
-#include <atomic>
 #include <cstdint>
 
-#include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/tail_calls.h"
+#include "hpcrun/interpose/next_function.h"
 #include "repair/isolate/preload/cxx_library.h"
 
 namespace {
 
 // Sizes, alignments, addresses: any operator takes at most three words.
 using Operator = void*(uintptr_t, uintptr_t, uintptr_t);
-
-struct OperatorBehind {
-  const char* name;
-  const char* version;
-  Operator* substitute;
-  std::atomic<Operator*> function{nullptr};
-
-  Operator* get() noexcept {
-    Operator* const known = function.load(std::memory_order_relaxed);
-    if (known) [[likely]]
-      return known;
-    return look_up();
-  }
-
-  // An allocator's operators have no version.
-  [[gnu::noinline, gnu::cold]] Operator* look_up() noexcept {
-    void* found = dlvsym(RTLD_NEXT, name, version);
-    if (!found) found = dlsym(RTLD_NEXT, name);
-    if (!found) dlerror();  // the program must not receive our failure
-    function.store(found ? reinterpret_cast<Operator*>(found) : substitute, std::memory_order_relaxed);
-    return function.load(std::memory_order_relaxed);
-  }
-};
 
 // For programs that load C++ after their start, and if no operator is found. They cannot throw.
 [[gnu::cold]] void* try_aligned(uintptr_t bytes, uintptr_t align, uintptr_t) {
@@ -64,13 +39,12 @@ struct OperatorBehind {
 
 // The calling context of an allocation must not contain our frames.
 #define HPCRUN_OPERATOR(symbol, version, substitute)                                          \
-  static constinit OperatorBehind hpcrun_behind_##symbol{#symbol, version, substitute};       \
-  __attribute__((constructor(101))) static void hpcrun_find_##symbol() noexcept {             \
-    if (hpcrun::has_cxx_library()) hpcrun_behind_##symbol.get();                              \
-  }                                                                                           \
+  using hpcrun_type_of_##symbol = Operator;                                                   \
+  HPCRUN_FIND_NEXT(hpcrun::has_cxx_library(), symbol, {#symbol, version});                    \
   HPCRUN_EXPORT void* hpcrun_operator_##symbol(uintptr_t, uintptr_t, uintptr_t) asm(#symbol); \
   HPCRUN_TAIL_CALLS void* hpcrun_operator_##symbol(uintptr_t a, uintptr_t b, uintptr_t c) {   \
-    return hpcrun_behind_##symbol.get()(a, b, c);                                             \
+    Operator* const next = HPCRUN_NEXT(symbol);                                               \
+    return (next ? next : substitute)(a, b, c);                                               \
   }                                                                                           \
   static_assert(true) /* takes the semicolon */
 

@@ -11,14 +11,14 @@
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(syscall);
+HPCRUN_NEXT_OF(syscall);
 
 namespace {
 
 using Syscall = long(long, long, long, long, long, long, long);
 
 long call_behind(long number, const long* a) noexcept {
-  return HPCRUN_BEHIND(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  return HPCRUN_NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 // For std::atomic::wait(), Rust's locks, and other code that makes system calls itself.
@@ -79,7 +79,7 @@ extern "C" __attribute__((used)) Syscall* hpcrun_isolate_before_syscall(long num
       commit_own_pages(Stores::Own);
       break;
   }
-  return reinterpret_cast<Syscall*>(HPCRUN_BEHIND(syscall));
+  return reinterpret_cast<Syscall*>(HPCRUN_NEXT(syscall));
 }
 
 // A system call that returns twice on one stack, or on another one, must not have our frames below it.

@@ -9,13 +9,13 @@
 
 #include <algorithm>
 
-#include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/interpose/next_function.h"
+#include "repair/isolate/contract/pages.h"
 #include "repair/isolate/memory/common_memory.h"
 #include "repair/isolate/memory/common_state.h"
 #include "repair/isolate/memory/earlier_memory.h"
 #include "repair/isolate/memory/memory_left.h"
-#include "repair/isolate/contract/pages.h"
 #include "repair/isolate/session/session.h"
 
 namespace hpcrun {
@@ -25,8 +25,8 @@ constinit SecondAllocator second{};
 
 namespace {
 
-HPCRUN_STAND_BEFORE(malloc);
-HPCRUN_STAND_BEFORE(malloc_usable_size);
+HPCRUN_NEXT_OF(malloc);
+HPCRUN_NEXT_OF(malloc_usable_size);
 
 constexpr char kNotLoaded[] = "jemalloc, the allocator for converted threads, cannot be loaded";
 constexpr char kNoMemory[] =
@@ -114,8 +114,8 @@ void follow_heap() noexcept {
 
 const char* load_second_allocator() noexcept {
   if (second.malloc || heap.load() == Heap::Common) return nullptr;
-  void* const first = hpcrun_behind_malloc.get();
-  if (!first || base_of(first) != base_of(hpcrun_behind_malloc_usable_size.get())) return kSizeless;
+  void* const first = hpcrun_next_malloc.get();
+  if (!first || base_of(first) != base_of(hpcrun_next_malloc_usable_size.get())) return kSizeless;
   if (!has_memory_for_twice()) return kNoMemory;
   if (!load()) return kNotLoaded;
   if (reinterpret_cast<void*>(second.malloc) == first) heap.store(Heap::Common);
@@ -153,7 +153,7 @@ bool is_loading_second_allocator() noexcept {
 }
 
 size_t bytes_of_earlier(void* at) noexcept {
-  return HPCRUN_BEHIND(malloc_usable_size)(at);
+  return HPCRUN_NEXT(malloc_usable_size)(at);
 }
 
 void drop_earlier(void* at) noexcept {

@@ -8,11 +8,11 @@
 
 #include <atomic>
 
-#include "hpcrun/guest/behind.h"
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_memory.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/interpose/next_function.h"
 #include "hpcrun/sample/config.h"
 #include "repair/isolate/controller/controller.h"
 #include "repair/isolate/memory/common_memory.h"

@@ -91,13 +91,13 @@ auto doing_once(void* flag, Once what, Call call) {
 
 }  // namespace
 
-HPCRUN_STAND_BEFORE(pthread_once);
+HPCRUN_NEXT_OF(pthread_once);
 HPCRUN_EXPORT int pthread_once(pthread_once_t* flag, Once what) {
-  return doing_once(flag, what, [=] { return HPCRUN_BEHIND(pthread_once)(flag, do_once); });
+  return doing_once(flag, what, [=] { return HPCRUN_NEXT(pthread_once)(flag, do_once); });
 }
-HPCRUN_STAND_BEFORE(call_once);
+HPCRUN_NEXT_OF(call_once);
 HPCRUN_EXPORT void call_once(once_flag* flag, Once what) {
-  doing_once(flag, what, [=] { HPCRUN_BEHIND(call_once)(flag, do_once); });
+  doing_once(flag, what, [=] { HPCRUN_NEXT(call_once)(flag, do_once); });
 }
 
 // Static variables of functions, by the C++ runtime, which the program may not have.
@@ -106,11 +106,11 @@ int __cxa_guard_acquire(uint64_t* object);
 void __cxa_guard_release(uint64_t* object);
 void __cxa_guard_abort(uint64_t* object);
 }
-HPCRUN_STAND_BEFORE_WHERE(has_cxx_library(), __cxa_guard_acquire);
+HPCRUN_NEXT_OF_IF(has_cxx_library(), __cxa_guard_acquire);
 HPCRUN_OBJECT_BEHIND(Us, int, __cxa_guard_acquire, (uint64_t * object), (object));
-HPCRUN_STAND_BEFORE_WHERE(has_cxx_library(), __cxa_guard_release);
+HPCRUN_NEXT_OF_IF(has_cxx_library(), __cxa_guard_release);
 HPCRUN_OBJECT_BEHIND(Others, void, __cxa_guard_release, (uint64_t * object), (object));
-HPCRUN_STAND_BEFORE_WHERE(has_cxx_library(), __cxa_guard_abort);
+HPCRUN_NEXT_OF_IF(has_cxx_library(), __cxa_guard_abort);
 HPCRUN_OBJECT_BEHIND(Others, void, __cxa_guard_abort, (uint64_t * object), (object));
 
 // Signals

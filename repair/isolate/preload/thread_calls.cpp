@@ -19,7 +19,7 @@
 
 using namespace hpcrun;
 
-HPCRUN_STAND_BEFORE(pthread_create);
+HPCRUN_NEXT_OF(pthread_create);
 
 namespace {
 
@@ -59,16 +59,16 @@ int create(pthread_t* thread, const pthread_attr_t* wanted, ThreadStart start) n
   const StaysHome home;
   before_thread();
   follow_heap();
-  ensure_controller(HPCRUN_BEHIND(pthread_create));
+  ensure_controller(HPCRUN_NEXT(pthread_create));
   pthread_attr_t attributes;
   if (wanted)
     memcpy(&attributes, wanted, sizeof attributes);
   else if (pthread_getattr_default_np(&attributes))
-    return HPCRUN_BEHIND(pthread_create)(thread, wanted, start.routine, start.argument);
+    return HPCRUN_NEXT(pthread_create)(thread, wanted, start.routine, start.argument);
   ThreadStack* const stack = take_stack(attributes);
   if (stack) stack->start = start;
-  const int error = stack ? HPCRUN_BEHIND(pthread_create)(thread, &attributes, run_thread, stack)
-                          : HPCRUN_BEHIND(pthread_create)(thread, wanted, start.routine, start.argument);
+  const int error = stack ? HPCRUN_NEXT(pthread_create)(thread, &attributes, run_thread, stack)
+                          : HPCRUN_NEXT(pthread_create)(thread, wanted, start.routine, start.argument);
   if (error && stack) return_thread_stack(stack);
   if (!wanted) pthread_attr_destroy(&attributes);
   return error;
@@ -103,9 +103,9 @@ HPCRUN_EXPORT int thrd_create(thrd_t* thread, thrd_start_t routine, void* argume
 
 // The C library treats our stacks as the program's own, without a guard that it knows of. Rust's runtime
 // needs one.
-HPCRUN_STAND_BEFORE(pthread_getattr_np);
+HPCRUN_NEXT_OF(pthread_getattr_np);
 HPCRUN_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
-  const int error = HPCRUN_BEHIND(pthread_getattr_np)(thread, attributes);
+  const int error = HPCRUN_NEXT(pthread_getattr_np)(thread, attributes);
   void* low;
   size_t bytes;
   if (!error && pthread_attr_getstack(attributes, &low, &bytes) == 0)
@@ -114,17 +114,17 @@ HPCRUN_EXPORT int pthread_getattr_np(pthread_t thread, pthread_attr_t* attribute
   return error;
 }
 
-HPCRUN_STAND_BEFORE(sigaltstack);
+HPCRUN_NEXT_OF(sigaltstack);
 HPCRUN_EXPORT int sigaltstack(const stack_t* stack, stack_t* before) noexcept {
   if (stack && !(stack->ss_flags & SS_DISABLE)) close_to_isolation(stack->ss_sp, stack->ss_size);
-  return HPCRUN_BEHIND(sigaltstack)(stack, before);
+  return HPCRUN_NEXT(sigaltstack)(stack, before);
 }
 
-#define HPCRUN_LEAVES(tells, name, parameters, arguments, ...)                                    \
-  HPCRUN_STAND_BEFORE(name);                                                                      \
-  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                                 \
-    return leaving<Tells::tells>(thread, [&]() -> int { return HPCRUN_BEHIND(name) arguments; }); \
-  }                                                                                               \
+#define HPCRUN_LEAVES(tells, name, parameters, arguments, ...)                                  \
+  HPCRUN_NEXT_OF(name);                                                                         \
+  HPCRUN_EXPORT int name parameters __VA_ARGS__ {                                               \
+    return leaving<Tells::tells>(thread, [&]() -> int { return HPCRUN_NEXT(name) arguments; }); \
+  }                                                                                             \
   static_assert(true)
 
 HPCRUN_LEAVES(Both, pthread_tryjoin_np, (pthread_t thread, void** value), (thread, value), noexcept);
@@ -135,7 +135,7 @@ HPCRUN_LEAVES(Others, thrd_detach, (thrd_t thread), (thread));
 // sleeps there while another one forks and memory is left (common_memory.h), it sleeps by the file's page and
 // is not woken any more. A joining thread therefore checks again from time to time, even while memory is
 // being left.
-HPCRUN_STAND_BEFORE(pthread_clockjoin_np);
+HPCRUN_NEXT_OF(pthread_clockjoin_np);
 
 namespace {
 
@@ -154,10 +154,10 @@ int join_by_steps(pthread_t thread, void** value, clockid_t clock, const timespe
     step.tv_nsec += kLookAgainNs;
     if (step.tv_nsec >= kSecondNs) step.tv_nsec -= kSecondNs, ++step.tv_sec;
     if (until && !is_before(step, *until)) break;
-    const int error = HPCRUN_BEHIND(pthread_clockjoin_np)(thread, value, clock, &step);
+    const int error = HPCRUN_NEXT(pthread_clockjoin_np)(thread, value, clock, &step);
     if (error != ETIMEDOUT) return error;
   }
-  return HPCRUN_BEHIND(pthread_clockjoin_np)(thread, value, clock, until);
+  return HPCRUN_NEXT(pthread_clockjoin_np)(thread, value, clock, until);
 }
 
 int join(pthread_t thread, void** value, clockid_t clock, const timespec* until) {
@@ -184,15 +184,15 @@ HPCRUN_EXPORT int thrd_join(thrd_t thread, int* value) {
 }
 
 HPCRUN_TELLS(Others, int, pthread_cancel, (pthread_t thread), (thread));
-HPCRUN_STAND_BEFORE(pthread_exit);
+HPCRUN_NEXT_OF(pthread_exit);
 HPCRUN_EXPORT __attribute__((noreturn)) void pthread_exit(void* value) {
   commit_own_pages(Stores::Own);
-  HPCRUN_BEHIND(pthread_exit)(value);
+  HPCRUN_NEXT(pthread_exit)(value);
   __builtin_unreachable();
 }
-HPCRUN_STAND_BEFORE(thrd_exit);
+HPCRUN_NEXT_OF(thrd_exit);
 HPCRUN_EXPORT __attribute__((noreturn)) void thrd_exit(int value) {
   commit_own_pages(Stores::Own);
-  HPCRUN_BEHIND(thrd_exit)(value);
+  HPCRUN_NEXT(thrd_exit)(value);
   __builtin_unreachable();
 }

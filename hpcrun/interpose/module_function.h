@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hpcrun/interpose/next_function.h"
+
 namespace hpcrun {
 
 class ModuleFunction {
@@ -35,11 +37,10 @@ class ModuleFunction {
   static constexpr unsigned kKnownBits = 5;
 
   [[gnu::noinline, gnu::cold]] void* look_up(const void* caller, Known& entry) noexcept {
-    if (void* const next = dlsym(RTLD_NEXT, name_)) {
+    if (void* const next = find_next(name_)) {
       next_.store(next, std::memory_order_release);
       return next;
     }
-    dlerror();  // the program must not see our error
     Dl_info library;
     if (!dladdr(caller, &library) || !library.dli_fname) return nullptr;
     // The library is loaded already: this only increments its reference count.

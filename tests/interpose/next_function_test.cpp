@@ -1,0 +1,57 @@
+// Here the next function is the first: the test defines where libraries look it up, and counts that.
+
+#include "hpcrun/interpose/next_function.h"
+
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+
+namespace {
+
+int lookups = 0;
+bool is_there = false;
+
+}  // namespace
+
+void* hpcrun::next_scope() noexcept {
+  ++lookups;
+  return RTLD_DEFAULT;
+}
+
+extern "C" int prof_none(int) noexcept;
+
+HPCRUN_NEXT_OF(abs);
+HPCRUN_NEXT_OF(prof_none);
+HPCRUN_NEXT_OF_IF(is_there, labs);
+HPCRUN_NEXT_OF_TYPE(llabs, long long(long long));
+
+TEST_CASE("next functions are looked up when the library is loaded, once") {
+  lookups = 0;
+  CHECK(HPCRUN_NEXT(abs)(-3) == 3);
+  CHECK(HPCRUN_NEXT(llabs)(-4) == 4);
+  CHECK(hpcrun_next_abs.get() == dlsym(RTLD_DEFAULT, "abs"));
+  CHECK(lookups == 0);
+}
+
+TEST_CASE("a function that may come later is looked up at its first call") {
+  lookups = 0;
+  CHECK(HPCRUN_NEXT(labs)(-5) == 5);
+  CHECK(lookups == 1);
+  CHECK(HPCRUN_NEXT(labs)(-6) == 6);
+  CHECK(lookups == 1);
+}
+
+TEST_CASE("a function that no library has is missing, without a trace in the program's errors") {
+  REQUIRE(dlsym(RTLD_DEFAULT, "prof_none_either") == nullptr);
+  REQUIRE(dlerror() != nullptr);
+  lookups = 0;
+  CHECK(HPCRUN_NEXT(prof_none) == nullptr);
+  CHECK(lookups == 0);  // known since the start
+  CHECK(hpcrun::find_next("prof_none") == nullptr);
+  CHECK(dlerror() == nullptr);
+}
+
+TEST_CASE("a version is preferred, and not required") {
+  CHECK(hpcrun::find_next("abs", "GLIBC_2.2.5") == dlvsym(RTLD_DEFAULT, "abs", "GLIBC_2.2.5"));
+  CHECK(hpcrun::find_next("abs", "PROF_NONE") == dlsym(RTLD_DEFAULT, "abs"));
+}
