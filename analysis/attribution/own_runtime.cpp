@@ -25,11 +25,13 @@ std::string_view file_name(std::string_view path) {
 
 bool is_own_runtime(std::string_view module_path) {
   const std::string_view name = file_name(module_path);
-  return name.starts_with("libhpcrun.so") || name.starts_with("libhpcrun-");
+  // Measurements of version 0.1 have libhpcrun.so, libhpcrun-memory.so and so on.
+  return name.starts_with("libprof-") || name.starts_with("libhpcrun.so") || name.starts_with("libhpcrun-");
 }
 
 bool is_allocator_front(std::string_view module_path) {
-  return file_name(module_path).starts_with("libhpcrun-memory.so");
+  const std::string_view name = file_name(module_path);
+  return name.starts_with("libprof-heap.so") || name.starts_with("libhpcrun-memory.so");
 }
 
 bool is_folded_function(std::string_view function) {

@@ -1,7 +1,7 @@
 #pragma once
 // Cache lines that threads were found to share falsely, or that the repair plan names: what lies there is
 // better moved elsewhere. A filter of fixed size: it may hold lines that nobody added, and forgets none.
-// Header only, for libhpcrun-sync.so reads it as well. From any thread, without locks; async-signal-safe.
+// Header only, for libprof-locks.so reads it as well. From any thread, without locks; async-signal-safe.
 // Zeroed memory is a valid empty one.
 
 #include <atomic>

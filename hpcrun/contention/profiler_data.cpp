@@ -24,7 +24,7 @@ constinit std::atomic<uint32_t> range_count{0};
 bool is_profilers(std::string_view path) noexcept {
   std::string_view name = path;
   name.remove_prefix(path.rfind('/') + 1);
-  return name.starts_with("libhpcrun.so") || name.starts_with("libhpcrun-");
+  return name.starts_with("libprof-");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 // Libraries whose threads do a device's work or wait for it, by the start of their file names. Includes ours,
 // whose thread (sudden_end.h) calls them.
-constexpr const char* kDrivers[] = {"libpocl", "libcuda.so", "libcupti", "libnvidia-", "libhpcrun.so"};
+constexpr const char* kDrivers[] = {"libpocl", "libcuda.so", "libcupti", "libnvidia-", "libprof-runtime.so"};
 
 struct WatchedLibrary {
   const char* beginning = nullptr;

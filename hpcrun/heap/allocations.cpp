@@ -16,7 +16,7 @@
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/capture.h"
 
-// Null if libhpcrun-memory.so is not loaded. A look-up by name would allocate where it fails, by the
+// Null if libprof-heap.so is not loaded. A look-up by name would allocate where it fails, by the
 // program's allocator.
 extern "C" hpcrun::HeapHooks hpcrun_heap_hooks __attribute__((weak));
 
@@ -25,11 +25,11 @@ namespace hpcrun {
 namespace {
 
 constexpr char kNotLoaded[] =
-    "Contention in allocations is told by addresses alone: libhpcrun-memory.so was not loaded.";
+    "Contention in allocations is told by addresses alone: libprof-heap.so was not loaded.";
 constexpr char kOwnAllocator[] =
     "Contention in allocations is told by addresses alone: the program brings an allocator of its own "
     "(malloc).";
-constexpr char kNotPlaced[] = "Allocations were not re-laid out: libhpcrun-memory.so was not loaded.";
+constexpr char kNotPlaced[] = "Allocations were not re-laid out: libprof-heap.so was not loaded.";
 constexpr char kPlacedByOthers[] =
     "Allocations were not re-laid out: the program has its own allocator (malloc).";
 constexpr char kTooManyPaths[] =

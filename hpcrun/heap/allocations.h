@@ -14,10 +14,10 @@ namespace hpcrun {
 // What the runtime keeps of each thread's allocations, from its first one on.
 extern constinit ThreadSlot<AllocationContexts> allocation_slot;
 
-// Returns the interface of libhpcrun-memory.so, or nullptr if that was not loaded.
+// Returns the interface of libprof-heap.so, or nullptr if that was not loaded.
 HeapHooks* find_heap_hooks() noexcept;
 
-// Returns true if the heap has started, and the program's calls of malloc go through libhpcrun-memory.so.
+// Returns true if the heap has started, and the program's calls of malloc go through libprof-heap.so.
 bool sees_allocations() noexcept;
 
 // All: walks the stack for each unknown call. AtPace: only as often as WalkPace allows.

@@ -1,7 +1,7 @@
 #pragma once
 // Which calls of the allocator the runtime is not told of: those of a place that makes them over and over,
 // and those for which the thread's budget (call_budget.h) has nothing left. The runtime counts,
-// libhpcrun-memory.so asks. Without locks; async-signal-safe. Zeroed memory is a valid one: before begin()
+// libprof-heap.so asks. Without locks; async-signal-safe. Zeroed memory is a valid one: before begin()
 // nothing is reported.
 
 #include <sys/single_threaded.h>

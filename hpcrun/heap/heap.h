@@ -1,6 +1,6 @@
 #pragma once
 // The program's heap: which allocation an address lies in, where in the program it was made, and when it
-// went. One for a process, where contention is looked for; it knows what libhpcrun-memory.so tells
+// went. One for a process, where contention is looked for; it knows what libprof-heap.so tells
 // (heap_hooks.h) from then on, of threads that are measured.
 
 #include <atomic>

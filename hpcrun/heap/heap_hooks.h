@@ -1,5 +1,5 @@
 #pragma once
-// What libhpcrun-memory.so, which has the program's calls of its allocator, and the runtime know of each
+// What libprof-heap.so, which has the program's calls of its allocator, and the runtime know of each
 // other. The library exports one HeapHooks, hpcrun_heap_hooks; the runtime refers to it weakly and fills it
 // in.
 

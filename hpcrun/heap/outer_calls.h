@@ -1,7 +1,7 @@
 #pragma once
 // The callers of `operator new` and of other small functions around the allocator, without a walk: how far
 // above the frame of a call of the allocator the next return address was found, by the return address of that
-// call. Shared by all threads and by libhpcrun-memory.so, without locks; async-signal-safe. Zeroed memory is
+// call. Shared by all threads and by libprof-heap.so, without locks; async-signal-safe. Zeroed memory is
 // a valid one that knows none.
 
 #include <atomic>

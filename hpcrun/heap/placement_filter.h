@@ -1,6 +1,6 @@
 #pragma once
 // Which calls of the allocator are worth a question: those of a size, and from return addresses, that some
-// site which is placed has. May say yes of others. Shared by all threads and by libhpcrun-memory.so, without
+// site which is placed has. May say yes of others. Shared by all threads and by libprof-heap.so, without
 // locks; async-signal-safe. Zeroed memory is a valid one that says no.
 
 #include <atomic>

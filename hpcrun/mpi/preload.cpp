@@ -1,4 +1,4 @@
-// libhpcrun-mpi.so: interposes on MPI_Init if the launcher does not give the rank and the number of ranks,
+// libprof-mpi.so: interposes on MPI_Init if the launcher does not give the rank and the number of ranks,
 // and asks MPI once it is initialized. Only `prof run` of such ranks preloads it (prof/parallel_job.h).
 // MPI_COMM_WORLD depends on the library: a variable in Open MPI, a number in MPICH and libraries with its ABI
 // (https://www.mpich.org/abi/). Other libraries are not asked.

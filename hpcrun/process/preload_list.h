@@ -35,11 +35,11 @@ struct PreloadEntry {
   const char* begin = nullptr;
   size_t bytes = 0;  // 0: the list has ended
 
-  bool is_runtime() const noexcept { return is_ours() && names("libhpcrun.so"); }
+  bool is_runtime() const noexcept { return is_ours() && names("libprof-runtime.so"); }
   // True for the runtime, or a library that comes with it.
-  bool is_ours() const noexcept { return name() > 0 && length_of_beginning(begin + name(), "libhpcrun") != 0; }
+  bool is_ours() const noexcept { return name() > 0 && length_of_beginning(begin + name(), "libprof-") != 0; }
   // True if an allocator follows it in the list.
-  bool brings_allocator() const noexcept { return is_ours() && names("libhpcrun-isolate.so"); }
+  bool brings_allocator() const noexcept { return is_ours() && names("libprof-isolate.so"); }
 
  private:
   // Returns where the file's name begins; 0 if no folder is named.

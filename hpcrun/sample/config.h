@@ -13,14 +13,14 @@
 // - PROF_MEMORY_EVENTS: if the processor samples memory accesses: "pebs" or "ibs", then for each event ','
 //   kind '@' rate '#' perf type '#' config '#' config1 '#' config2 '#' precise_ip '#' excluded, in hex after
 //   the rate. The kind is a MemoryEvent; excluded is 1 to exclude the kernel, 0 to exclude nothing
-// - PROF_LOCKS: "1" to record waits for locks and their holders; libhpcrun-sync.so is then preloaded
+// - PROF_LOCKS: "1" to record waits for locks and their holders; libprof-locks.so is then preloaded
 // - PROF_REPAIR: the repairs allowed for what this run finds: "layout", "locks", "isolate", "isolate:always",
-//   or several, comma-separated; libhpcrun-memory.so is preloaded for layout and isolate, libhpcrun-sync.so
-//   for locks, and libhpcrun-isolate.so for isolate
+//   or several, comma-separated; libprof-heap.so is preloaded for layout and isolate, libprof-locks.so
+//   for locks, and libprof-isolate.so for isolate
 // - PROF_REPAIR_PLAN: "1" if the measurement directory has a plan of repairs to make from the start
 //   (hpcrun/measurement/repair_plan.h); the same libraries are preloaded
 // - PROF_ISOLATE: "1" to make all memory of the program common from its start (docs/internals/isolation.md),
-//   "asked" to do so once there is a page to isolate; libhpcrun-isolate.so is preloaded, with "1" followed by
+//   "asked" to do so once there is a page to isolate; libprof-isolate.so is preloaded, with "1" followed by
 //   an allocator
 // - PROF_ISOLATING_ALLOCATOR: with "asked", the absolute path of the allocator that the program uses from
 //   then on

@@ -215,7 +215,7 @@ TargetProcess examine_process(int pid) {
     if (allocates &&
         is_same_file(fmt::format("/proc/{}/exe", pid), fmt::format("/proc/{}/root{}", pid, path)))
       note_own_allocator(target, file, module);
-    else if (allocates || is_libc || is_named(path, "libhpcrun.so"))
+    else if (allocates || is_libc || is_named(path, "libprof-runtime.so"))
       target.delicate_code.push_back(module.range);
   }
   if (!libc)

@@ -18,14 +18,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kRuntime = "libhpcrun.so";
+constexpr const char* kRuntime = "libprof-runtime.so";
 constexpr const char* kOutsideExec = "hpcrun-exec";              // in the same folder
 constexpr const char* kViewer = "prof-viewer";                   // likewise
-constexpr const char* kOpenClPreload = "libhpcrun-opencl.so";    // likewise
-constexpr const char* kMemoryPreload = "libhpcrun-memory.so";    // likewise
-constexpr const char* kSyncPreload = "libhpcrun-sync.so";        // likewise
-constexpr const char* kMpiPreload = "libhpcrun-mpi.so";          // likewise
-constexpr const char* kIsolatePreload = "libhpcrun-isolate.so";  // likewise
+constexpr const char* kOpenClPreload = "libprof-opencl.so";      // likewise
+constexpr const char* kMemoryPreload = "libprof-heap.so";        // likewise
+constexpr const char* kSyncPreload = "libprof-locks.so";         // likewise
+constexpr const char* kMpiPreload = "libprof-mpi.so";            // likewise
+constexpr const char* kIsolatePreload = "libprof-isolate.so";    // likewise
 constexpr const char* kRegionsPlugin = "prof-regions.so";        // likewise
 
 bool one_preload_entry(const fs::path& path) {

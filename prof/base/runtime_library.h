@@ -4,7 +4,7 @@
 
 namespace prof {
 
-// Returns libhpcrun.so next to this `prof`, in the build folder or an installation. Throws CommandError
+// Returns libprof-runtime.so next to this `prof`, in the build folder or an installation. Throws CommandError
 // (125).
 std::filesystem::path find_runtime_library();
 
@@ -14,19 +14,19 @@ std::filesystem::path find_outside_exec();
 // Returns prof-viewer, which may be missing (prof/commands/view.cpp).
 std::filesystem::path find_viewer();
 
-// Returns libhpcrun-opencl.so, for OpenCL loaders without layers (hpcrun/device/opencl/preload.cpp).
+// Returns libprof-opencl.so, for OpenCL loaders without layers (hpcrun/device/opencl/preload.cpp).
 std::filesystem::path find_opencl_preload();
 
-// Returns libhpcrun-memory.so, which intercepts the program's allocations (hpcrun/heap/preload).
+// Returns libprof-heap.so, which intercepts the program's allocations (hpcrun/heap/preload).
 std::filesystem::path find_memory_preload();
 
-// Returns libhpcrun-sync.so, which intercepts calls of locks (hpcrun/sync/preload).
+// Returns libprof-locks.so, which intercepts calls of locks (hpcrun/sync/preload).
 std::filesystem::path find_sync_preload();
 
 // Returns the library that intercepts MPI_Init (hpcrun/mpi), next to the runtime.
 std::filesystem::path find_mpi_preload();
 
-// Returns libhpcrun-isolate.so, which makes the program's memory common (repair/isolate/preload).
+// Returns libprof-isolate.so, which makes the program's memory common (repair/isolate/preload).
 std::filesystem::path find_isolate_preload();
 
 // Returns the allocator for programs with common memory: jemalloc, which stores no data of its own in free

@@ -173,7 +173,7 @@ bool has_executed_another(int pid) {
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));
   bool any = false;
   for (std::string line; std::getline(maps, line); any = true)
-    if (line.find("/libhpcrun.so") != std::string::npos) return false;
+    if (line.find("/libprof-runtime.so") != std::string::npos) return false;
   return any;
 }
 

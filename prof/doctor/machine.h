@@ -43,7 +43,7 @@ struct Machine : MachineFiles {
   PerfTrials perf;
   std::filesystem::path directory;  // where measurements would be written
   Disk disk;                        // the disk of that directory
-  std::string runtime_problem;      // why libhpcrun.so was not found; empty if it was
+  std::string runtime_problem;      // why libprof-runtime.so was not found; empty if it was
 
   // Returns the value after "Name:" in /proc/self/status.
   std::optional<std::string> status_field(std::string_view name) const;

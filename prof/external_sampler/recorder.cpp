@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kShortestGapNs = 2'000'000;  // in a trace; scheduling noise is shorter
 
 // A process that maps it measures itself.
-constexpr char kRuntime[] = "/libhpcrun.so";
+constexpr char kRuntime[] = "/libprof-runtime.so";
 
 uint64_t period_of(const hpcrun::EventSpec& event) {
   return 1'000'000'000u / event.rate;

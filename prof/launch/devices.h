@@ -27,9 +27,9 @@ struct DevicePlan {
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
-// `runtime`, `opencl_preload`: paths from which the program loads libhpcrun.so and libhpcrun-opencl.so. The
-// user's settings are kept, and a note names what is not traced because of them. Throws CommandError (125)
-// for an unknown mode.
+// `runtime`, `opencl_preload`: paths from which the program loads libprof-runtime.so and libprof-opencl.so.
+// The user's settings are kept, and a note names what is not traced because of them. Throws CommandError
+// (125) for an unknown mode.
 DevicePlan plan_devices(const DeviceSurroundings& surroundings, const std::filesystem::path& runtime,
                         const std::filesystem::path& opencl_preload, Notes& notes);
 

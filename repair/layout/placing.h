@@ -1,6 +1,6 @@
 #pragma once
 // Repair of layout in the process that is measured: allocations of sites that the repair plan names, or that
-// the run finds threads to contend for, are placed anew (hpcrun/model/placement.h) by libhpcrun-memory.so,
+// the run finds threads to contend for, are placed anew (hpcrun/model/placement.h) by libprof-heap.so,
 // and lines that are falsely shared are made known (contended_lines.h). What is decided is written down. One
 // for a process; async-signal-safe unless said otherwise.
 
@@ -32,7 +32,7 @@ extern const Hooks kLayoutHooks;
 // True if allocations may be placed in this process.
 bool may_place() noexcept;
 
-// From now on something is placed: libhpcrun-memory.so asks at each allocation that may be concerned.
+// From now on something is placed: libprof-heap.so asks at each allocation that may be concerned.
 void begin_to_place() noexcept;
 
 // Places allocations, and follows those that were placed (PlaceHook, HeapHooks::made). Not async-signal-safe.

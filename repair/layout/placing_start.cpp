@@ -109,7 +109,7 @@ void forget() noexcept {
   forget_placing();
 }
 
-// Such a library may release allocations without libhpcrun-memory.so, so none may begin elsewhere than the
+// Such a library may release allocations without libprof-heap.so, so none may begin elsewhere than the
 // memory that the allocator returned for it.
 const char* keep_beginnings() noexcept {
   HeapHooks* const hooks = find_heap_hooks();

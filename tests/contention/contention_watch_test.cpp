@@ -146,7 +146,7 @@ TEST_CASE("what threads contend for in the profiler's own data is no finding") {
   const auto start = reinterpret_cast<uint64_t>(own);
   note_profiler_data("/usr/lib/libhpc.so", start, start + sizeof own);
   CHECK_FALSE(is_profiler_data(start));
-  note_profiler_data("/usr/lib/prof/libhpcrun-sync.so", start, start + sizeof own);
+  note_profiler_data("/usr/lib/prof/libprof-locks.so", start, start + sizeof own);
   CHECK(is_profiler_data(start));
   CHECK(is_profiler_data(start + sizeof own - 1));
   CHECK_FALSE(is_profiler_data(start + sizeof own));

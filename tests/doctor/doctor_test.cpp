@@ -262,7 +262,7 @@ TEST_CASE("an empty root breaks no check") {
   synthetic.remove("/proc");
   synthetic.machine.environment.clear();
   synthetic.machine.kernel.clear();
-  synthetic.machine.runtime_problem = "libhpcrun.so is not in /lib; install prof as a whole";
+  synthetic.machine.runtime_problem = "libprof-runtime.so is not in /lib; install prof as a whole";
   DoctorReport report;
   for (const Check check : machine_checks()) report.machine.push_back(check(synthetic.machine));
   CHECK(overall(report) == Verdict::Bad);

@@ -262,7 +262,7 @@ class Cuda(Attributions, CudaPrograms):
             self.assertIn("no NVIDIA driver (libcuda.so.1 not found)", doctor.stdout.decode())
 
     def test_the_users_injection_stays_and_devices_can_be_left_alone(self):
-        runtime = str(BUILD / "lib/libhpcrun.so")
+        runtime = str(BUILD / "lib/libprof-runtime.so")
 
         def injection(*options, **environment):
             run = self.prof_run(["env"], options=("--no-analyze", *options), env={**os.environ, **environment})

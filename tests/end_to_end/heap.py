@@ -42,18 +42,18 @@ class Heap(driver.EndToEnd):
         self.assertIn("the program brings an allocator of its own", " ".join(text.split()))
 
     def test_where_the_library_is_lost_the_report_says_so(self):
-        command = ["env", f"LD_PRELOAD={driver.BUILD / 'lib/libhpcrun.so'}", driver.sample("counters"), "10"]
+        command = ["env", f"LD_PRELOAD={driver.BUILD / 'lib/libprof-runtime.so'}", driver.sample("counters"), "10"]
         run = self.prof_run(command, events=["contention"])
         self.assertEqual(run.status, 0, run.stderr)
         text = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"]).stdout.decode()
-        self.assertIn("libhpcrun-memory.so was not loaded", " ".join(text.split()))
+        self.assertIn("libprof-heap.so was not loaded", " ".join(text.split()))
 
     def test_the_library_comes_with_contention_alone(self):
-        shown = "import os; print(os.environ['LD_PRELOAD']); print('hpcrun-memory' in open('/proc/self/maps').read())"
+        shown = "import os; print(os.environ['LD_PRELOAD']); print('prof-heap' in open('/proc/self/maps').read())"
         for events, there in ((["contention"], True), (["CPUTIME"], False)):
             run = self.prof_run([sys.executable, "-c", shown], events=events)
             preloaded, mapped = run.stdout.decode().splitlines()
-            self.assertEqual(("libhpcrun-memory.so" in preloaded, mapped), (there, str(there)))
+            self.assertEqual(("libprof-heap.so" in preloaded, mapped), (there, str(there)))
 
     def test_programs_run_as_without_it(self):
         script = self.folder / "numbers"
@@ -112,7 +112,7 @@ class HeapOfContended(driver.EndToEnd):
         run = self.prof_run([driver.BUILD / "tests/allocating_strings", "2", "30"], events=["contention"])
         self.assertEqual((run.status, run.stdout), (0, b"2115000000\n"), run.stderr)
         found = run.report("contention")["data"]
-        self.assertEqual([one for one in found if "hpcrun" in str(one)], [])
+        self.assertEqual([one for one in found if "hpcrun" in str(one) or "libprof-" in str(one)], [])
 
 
 if __name__ == "__main__":

@@ -285,7 +285,7 @@ class IsolationReady(IsolatedRuns):
     def test_memory_is_private_until_a_page_is_asked_for(self):
         maps = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate"])
         self.assertEqual(maps.status, 0, maps.stderr)
-        self.assertIn(b"libhpcrun-isolate.so", maps.stdout)
+        self.assertIn(b"libprof-isolate.so", maps.stdout)
         self.assertNotIn(b"prof-common", maps.stdout)
         self.assertNotIn(b"libjemalloc", maps.stdout)
         always = self.prof_run(["/bin/cat", "/proc/self/maps"], options=["--repair=isolate:always"])

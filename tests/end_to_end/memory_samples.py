@@ -30,7 +30,7 @@ class MemorySamples(driver.EndToEnd):
         self.runs += 1
         directory.mkdir()
         library = driver.BUILD / "lib"
-        environment = {**os.environ, "LD_PRELOAD": f"{library}/libhpcrun.so:{library}/libhpcrun-memory.so",
+        environment = {**os.environ, "LD_PRELOAD": f"{library}/libprof-runtime.so:{library}/libprof-heap.so",
                        "PROF_DIRECTORY": str(directory), "PROF_EVENTS": "CPUTIME@250", "PROF_CONTENTION": "1",
                        "PROF_MEMORY_EVENTS": memory_events, **environment}
         done = self.plain_run(command, env=environment)

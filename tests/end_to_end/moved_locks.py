@@ -20,7 +20,7 @@ RECORD = struct.Struct("<IHBB12Q")
 
 class MovedLocks(driver.EndToEnd):
     def repaired(self, command, events=("CPUTIME",), options=()):
-        library = driver.BUILD / "lib/libhpcrun-sync.so"
+        library = driver.BUILD / "lib/libprof-locks.so"
         return self.prof_run(command, events=events, options=options,
                              env={**os.environ, "PROF_REPAIR": "locks", "LD_PRELOAD": str(library)})
 
@@ -69,7 +69,7 @@ class MovedLocks(driver.EndToEnd):
         pool = driver.sample("lock_pool")
         plan = self.folder / "plan"
         plan.write_bytes(plan_for_variable(pool, "pool"))
-        library = driver.BUILD / "lib/libhpcrun-sync.so"
+        library = driver.BUILD / "lib/libprof-locks.so"
         start = f'cp {plan} "$PROF_DIRECTORY/repair.plan"; export PROF_REPAIR_PLAN=1 LD_PRELOAD="$LD_PRELOAD {library}"; exec "$@"'
         run = self.prof_run(["sh", "-c", start, "sh", pool, "1"], options=["--no-analyze"])
         self.assertEqual((run.status, run.stdout), (0, b"1000000\n"), run.stderr)

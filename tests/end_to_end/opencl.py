@@ -133,8 +133,8 @@ class OpenClPrograms(OpenClRuns):
         self.assertIn(b"killed", self.report_of_killed([CALLS, "endless"], "summary"))
 
     def test_the_users_layers_stay_and_devices_can_be_left_alone(self):
-        self.assertEqual(str(BUILD / "lib/libhpcrun.so"), self.surroundings().get("OPENCL_LAYERS"))
-        self.assertEqual(f"/x/layer.so:{BUILD / 'lib/libhpcrun.so'}",
+        self.assertEqual(str(BUILD / "lib/libprof-runtime.so"), self.surroundings().get("OPENCL_LAYERS"))
+        self.assertEqual(f"/x/layer.so:{BUILD / 'lib/libprof-runtime.so'}",
                          self.surroundings(OPENCL_LAYERS="/x/layer.so").get("OPENCL_LAYERS"))
         self.assertNotIn("OPENCL_LAYERS", self.surroundings("--no-devices"))
         self.assertEqual("/x/layer.so", self.surroundings("--no-devices", OPENCL_LAYERS="/x/layer.so")["OPENCL_LAYERS"])
@@ -149,7 +149,7 @@ class OpenClPrograms(OpenClRuns):
         (old / "libOpenCL.so.1").write_bytes(loader.read_bytes().replace(b"OPENCL_LAYERS", b"OPENCL_SREYAL"))
         env = {**os.environ, "LD_LIBRARY_PATH": str(old)}
         seen = self.surroundings(LD_LIBRARY_PATH=str(old))
-        self.assertTrue(seen["LD_PRELOAD"].endswith("libhpcrun.so:" + str(BUILD / "lib/libhpcrun-opencl.so")))
+        self.assertTrue(seen["LD_PRELOAD"].endswith("libprof-runtime.so:" + str(BUILD / "lib/libprof-opencl.so")))
         self.assertNotIn("OPENCL_LAYERS", seen)
         for what in ("queries", "threads", "every-call"):
             self.assert_as_bare([CALLS, what], env=env)

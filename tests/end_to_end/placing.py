@@ -34,8 +34,8 @@ class PlannedRuns(driver.EndToEnd):
         """Runs the program with this plan only, without other repairs."""
         file = self.folder / "plan"
         file.write_bytes(data)
-        memory = driver.BUILD / "lib/libhpcrun-memory.so"
-        start = f'cp {file} "$PROF_DIRECTORY/repair.plan"; case $LD_PRELOAD in *hpcrun-memory*) ;; ' \
+        memory = driver.BUILD / "lib/libprof-heap.so"
+        start = f'cp {file} "$PROF_DIRECTORY/repair.plan"; case $LD_PRELOAD in *prof-heap*) ;; ' \
                 f'*) LD_PRELOAD="$LD_PRELOAD {memory}";; esac; export LD_PRELOAD; PROF_REPAIR_PLAN=1 {env} exec "$@"'
         return self.prof_run(["sh", "-c", start, "sh", *command], events=events, options=["--no-analyze"])
 

@@ -22,7 +22,7 @@ NOT_GUARANTEED = {"message_release_acquire", "message_consume", "message_fences"
 APART = ["message_seq_cst", "message_full_fences", "message_exchange", "figure_11", "spin_lock", "ticket_lock"]
 # Atomic instructions end isolation; locks of the C library do not.
 DECLINED, REPAIRED = "message_exchange", "mutex"
-UNCOMMITTING = driver.BUILD / "tests/uncommitting/libhpcrun-isolate.so"
+UNCOMMITTING = driver.BUILD / "tests/uncommitting/libprof-isolate.so"
 
 
 class PlainLitmus(repair_runs.RepairRuns):

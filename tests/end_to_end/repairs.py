@@ -219,11 +219,11 @@ class Repairs(repair_runs.RepairRuns):
         run = self.prof_run([str(script)], options=[f"--repair=layout:{given},isolate", "--verify=2"])
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
         measured, *trials = preloads.read_text().splitlines()
-        self.assertIn("libhpcrun-isolate.so", measured)
+        self.assertIn("libprof-isolate.so", measured)
         self.assertEqual(len(trials), 4, run.stderr)
         for trial in trials:
             self.assertNotRegex(trial, "isolate|jemalloc|asked")
-        self.assertEqual(sum("libhpcrun-memory.so" in trial for trial in trials), 2)
+        self.assertEqual(sum("libprof-heap.so" in trial for trial in trials), 2)
 
     def test_repairs_of_which_none_helps_are_all_taken_back(self):
         program, given = self.repairs_of_harmed("worse")

@@ -64,7 +64,7 @@ class Waits(driver.EndToEnd):
         self.assert_within(measured, 0.95 * blocked, most * blocked + 0.05, f"REALTIME of a wait until {how}")
         # The call is shown as the C library's, as if the program had called it directly.
         ours = sum(row["values"].get("REALTIME", {}).get("inclusive", 0) for row in run.report("flat")["rows"]
-                   if row["module"].endswith("/libhpcrun.so"))
+                   if row["module"].endswith("/libprof-runtime.so"))
         self.assertLess(ours, 0.1 * blocked)
 
     def test_waits_that_a_return_from_main_cuts_short_count(self):

@@ -143,7 +143,7 @@ class Layer(unittest.TestCase):
         self.assertEqual(1, len(recording.calls_of("clFinish")))
 
     def test_loaders_without_layers_are_stood_in_front_of(self):
-        preloaded = {"LD_PRELOAD": f"{LAYER} {BUILD / 'lib/libhpcrun-opencl.so'}"}
+        preloaded = {"LD_PRELOAD": f"{LAYER} {BUILD / 'lib/libprof-opencl.so'}"}
         for what in ("queries", "every-call", "threads", "fork-first"):
             by_layer = self.run_both(CALLS, what)
             recording = self.run_both(CALLS, what, environment=preloaded)

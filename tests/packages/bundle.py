@@ -62,7 +62,7 @@ class Bundle(unittest.TestCase):
     def test_only_the_runtime_is_mapped_into_the_program(self):
         maps = self.assert_works("0:0", "maps")
         mapped = set(re.findall(r"/opt/my tools/prof/\S+", maps))
-        self.assertEqual(mapped, {f"{PLACE}/lib/prof/libhpcrun.so"})
+        self.assertEqual(mapped, {f"{PLACE}/lib/prof/libprof-runtime.so"})
 
     def test_a_build_that_is_not_whole_is_refused_with_one_line(self):
         build = self.folder / "part"

@@ -53,7 +53,7 @@ class DebianPackage(unittest.TestCase):
         """Only the viewer's package depends on Qt."""
         files = bare.checked(["dpkg-deb", "--contents", package])
         self.assertIn("./usr/lib/prof/prof-viewer\n", files)
-        self.assertNotIn("libhpcrun", files)
+        self.assertNotIn("libprof-", files)
         depends = bare.checked(["dpkg-deb", "--field", package, "Depends"])
         self.assertIn("libqt6widgets6", depends)
         self.assertRegex(depends, r"prof \(= [0-9.]+\)")
@@ -68,7 +68,7 @@ class DebianPackage(unittest.TestCase):
         self.debian.add(bare.SPIN, "/usr/bin/spin")
         self.debian.checked(["apt-get", "install", "-q", "-y", "--no-install-recommends", "/tmp/prof.deb"],
                             environment={"DEBIAN_FRONTEND": "noninteractive"})
-        self.assertTrue({"/usr/bin/prof", "/usr/lib/prof/libhpcrun.so"} <= self.files_of_ours())
+        self.assertTrue({"/usr/bin/prof", "/usr/lib/prof/libprof-runtime.so"} <= self.files_of_ours())
 
         self.assertRegex(self.debian.checked(["prof", "version"]), r"libpfm4 +\d")  # which links nothing
 

@@ -27,7 +27,7 @@ class Installation(unittest.TestCase):
         self.assertGreater(bare.flat_shares(report)["turn"], 0.9)
 
     def test_what_users_need_is_there(self):
-        for path in ("bin/prof", "lib/prof/libhpcrun.so", "lib/prof/libhpcrun-memory.so", "lib/prof/libhpcrun-sync.so", "lib/prof/libhpcrun-isolate.so", "lib/prof/hpcrun-exec", "share/doc/prof/README.md", "share/doc/prof/LICENSE",
+        for path in ("bin/prof", "lib/prof/libprof-runtime.so", "lib/prof/libprof-heap.so", "lib/prof/libprof-locks.so", "lib/prof/libprof-isolate.so", "lib/prof/hpcrun-exec", "share/doc/prof/README.md", "share/doc/prof/LICENSE",
                      "share/doc/prof/docs/sampling.md", "share/doc/prof/docs/images/report.svg"):
             self.assertTrue((self.prefix / path).is_file(), path)
 

@@ -50,10 +50,12 @@ TEST_CASE("a name that is split between two pieces does not count") {
 }
 
 TEST_CASE("the runtime and what comes with it leave LD_PRELOAD") {
-  CHECK(without_runtime("/lib/prof/libhpcrun.so") == "");
-  CHECK(without_runtime("/a.so:/lib/prof/libhpcrun.so /lib/prof/libhpcrun-memory.so::b.so") == "/a.so:b.so");
-  CHECK(without_runtime("/lib/prof/libhpcrun-isolate.so /lib/allocator.so /c.so") == "/c.so");
-  CHECK(without_runtime("libhpcrun.so /libhpcrun.so/other.so") == "libhpcrun.so:/libhpcrun.so/other.so");
+  CHECK(without_runtime("/lib/prof/libprof-runtime.so") == "");
+  CHECK(without_runtime("/a.so:/lib/prof/libprof-runtime.so /lib/prof/libprof-heap.so::b.so") ==
+        "/a.so:b.so");
+  CHECK(without_runtime("/lib/prof/libprof-isolate.so /lib/allocator.so /c.so") == "/c.so");
+  CHECK(without_runtime("libprof-runtime.so /libprof-runtime.so/other.so") ==
+        "libprof-runtime.so:/libprof-runtime.so/other.so");
 }
 
 TEST_CASE("a sanitizer's library is found anywhere in LD_PRELOAD") {

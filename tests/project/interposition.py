@@ -33,7 +33,7 @@ def read_list():
 
 
 def file_of(library):
-    return "libhpcrun.so" if library == "runtime" else f"libhpcrun-{library}.so"
+    return f"libprof-{library}.so"
 
 
 def exported(library):

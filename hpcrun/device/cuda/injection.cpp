@@ -158,7 +158,7 @@ void start() noexcept {
 void before_driver() noexcept {
   const char* const injected = getenv("CUDA_INJECTION64_PATH");
   const char* const name = injected ? strrchr(injected, '/') : nullptr;
-  if (name && strcmp(name, "/libhpcrun.so") == 0 && asked_mode() != Mode::Cupti) stand_by();
+  if (name && strcmp(name, "/libprof-runtime.so") == 0 && asked_mode() != Mode::Cupti) stand_by();
 }
 
 __attribute__((constructor)) void watch_for_driver() noexcept {

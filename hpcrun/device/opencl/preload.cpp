@@ -1,4 +1,4 @@
-// libhpcrun-opencl.so, for loaders of OpenCL without support for layers. It is preloaded after the runtime,
+// libprof-opencl.so, for loaders of OpenCL without support for layers. It is preloaded after the runtime,
 // receives the program's calls, passes them to the layer's functions, and acts as the loader for these. A
 // program that opens the loader itself is not observed this way.
 

@@ -1,5 +1,5 @@
 #pragma once
-// The allocator behind libhpcrun-memory.so, whichever it is, and what the runtime is told of its calls.
+// The allocator behind libprof-heap.so, whichever it is, and what the runtime is told of its calls.
 
 #include <malloc.h>
 #include <stdlib.h>

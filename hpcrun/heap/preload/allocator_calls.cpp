@@ -1,4 +1,4 @@
-// libhpcrun-memory.so: preloaded behind the runtime it has the program's calls of its allocator, whichever
+// libprof-heap.so: preloaded behind the runtime it has the program's calls of its allocator, whichever
 // that is, and of mmap() (mapping_calls.cpp), passes them on, tells the runtime of them, and asks it where
 // allocations are to lie. C++'s operators are left alone: they allocate by malloc, and where a program has
 // others, or comes to load C++ late, nothing of ours could stand in for them.

@@ -6,7 +6,7 @@
 
 #include "hpcrun/guest/syscalls.h"
 
-// nullptr if libhpcrun-isolate.so is not loaded.
+// nullptr if libprof-isolate.so is not loaded.
 extern "C" const void* hpcrun_isolate_behind(const char* name) noexcept __attribute__((weak));
 
 namespace hpcrun {
@@ -29,7 +29,7 @@ const void* module_of(const void* code) noexcept {
   return code && dladdr(code, &info) ? info.dli_fbase : nullptr;
 }
 
-// Returns the function after libhpcrun-isolate.so's, if that library comes next.
+// Returns the function after libprof-isolate.so's, if that library comes next.
 const void* behind_ours(const char* name, const void* behind) noexcept {
   const bool is_there = hpcrun_isolate_behind != nullptr;
   return is_there && module_of(reinterpret_cast<const void*>(hpcrun_isolate_behind)) == module_of(behind)

@@ -1,4 +1,4 @@
-// libhpcrun-sync.so: interposes on the C library's locks; this file, on spin locks. While waiting is
+// libprof-locks.so: interposes on the C library's locks; this file, on spin locks. While waiting is
 // measured, each lock is tried first without waiting, as mutexes are (mutexes.cpp). Spin locks are never
 // moved: they have no room for the address.
 

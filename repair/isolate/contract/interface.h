@@ -1,5 +1,5 @@
 #pragma once
-// The contract between the runtime and the library that isolates pages (libhpcrun-isolate.so). The library
+// The contract between the runtime and the library that isolates pages (libprof-isolate.so). The library
 // exports one Isolation; the runtime finds it by its name, and names pages that threads share falsely. All
 // calls are async-signal-safe and may be made from any thread at any time, unless they say otherwise.
 
@@ -72,7 +72,7 @@ struct ConvertedThreadSampling {
   bool (*take)(int signal, const siginfo_t& info, void* context) noexcept = nullptr;
 };
 
-// Calls of libhpcrun-sync.so that work on locks directly, without a call that this library intercepts.
+// Calls of libprof-locks.so that work on locks directly, without a call that this library intercepts.
 struct DirectLocks {
   // From forbid(true) to forbid(false) threads may be converted, and no such call may begin.
   void (*forbid)(bool is_forbidden) noexcept = nullptr;

@@ -22,8 +22,8 @@ struct ModuleData {
 
 // Their data is for code of which some accesses it atomically, even by plain stores.
 bool is_system_library(const char* path) noexcept {
-  constexpr const char* kSystem[] = {"libc.so", "ld-linux",  "libpthread",  "libstdc++", "libgcc_s",
-                                     "libgomp", "libhpcrun", "libjemalloc", "libdl.so",  "librt.so"};
+  constexpr const char* kSystem[] = {"libc.so", "ld-linux", "libpthread",  "libstdc++", "libgcc_s",
+                                     "libgomp", "libprof-", "libjemalloc", "libdl.so",  "librt.so"};
   const char* const slash = strrchr(path, '/');
   const char* const name = slash ? slash + 1 : path;
   for (const char* system : kSystem)

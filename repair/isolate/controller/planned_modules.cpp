@@ -19,8 +19,8 @@ namespace {
 
 // Code whose atomic instructions access nothing that is isolated, or are made by calls that commit.
 bool is_left_unpatched(const char* path) noexcept {
-  constexpr const char* kNone[] = {"libc.so",  "ld-linux",  "libpthread",  "libdl.so",
-                                   "librt.so", "libhpcrun", "libjemalloc", "linux-vdso"};
+  constexpr const char* kNone[] = {"libc.so",  "ld-linux", "libpthread",  "libdl.so",
+                                   "librt.so", "libprof-", "libjemalloc", "linux-vdso"};
   const char* const slash = strrchr(path, '/');
   const char* const name = slash ? slash + 1 : path;
   for (const char* none : kNone)

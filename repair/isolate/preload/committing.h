@@ -1,5 +1,5 @@
 #pragma once
-// For the files of libhpcrun-isolate.so that interpose on synchronisation calls. The calling converted thread
+// For the files of libprof-isolate.so that interpose on synchronisation calls. The calling converted thread
 // commits its private pages around each call: its own stores before the call publishes them, and those of
 // others after it. In a thread without private pages this is a load and a branch.
 

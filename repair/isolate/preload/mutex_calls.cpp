@@ -1,4 +1,4 @@
-// libhpcrun-isolate.so: interposes on mutexes and conditions. They commit like all calls of sync_calls.cpp,
+// libprof-isolate.so: interposes on mutexes and conditions. They commit like all calls of sync_calls.cpp,
 // except for mutexes that only one thread takes (lock_users.h).
 
 #include <dlfcn.h>

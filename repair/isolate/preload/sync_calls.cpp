@@ -1,4 +1,4 @@
-// libhpcrun-isolate.so: interposes on all calls by which threads synchronise. In a converted thread each
+// libprof-isolate.so: interposes on all calls by which threads synchronise. In a converted thread each
 // commits the private pages: the thread's stores before the call publishes them, and those of others after it
 // (TMI, section 3.3; C++, [intro.races]). In a program without data races, other threads do not access the
 // data between two such calls.

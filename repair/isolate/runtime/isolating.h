@@ -1,6 +1,6 @@
 #pragma once
 // Isolates pages in the measured process: passes what a detector of false sharing finds to
-// libhpcrun-isolate.so (../contract/interface.h), and writes down what became of each page. Pages may also be
+// libprof-isolate.so (../contract/interface.h), and writes down what became of each page. Pages may also be
 // isolated to count what threads write to them (Config::contention_by_pages,
 // hpcrun/contention/counted_writes.h). All calls are async-signal-safe.
 

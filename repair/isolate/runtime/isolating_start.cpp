@@ -145,7 +145,7 @@ uint64_t note_totals(const Isolation& with) noexcept {
   return totals.conversions;
 }
 
-// Returns what libhpcrun-isolate.so exports, looked up once: in a forked child a failed dlsym() would
+// Returns what libprof-isolate.so exports, looked up once: in a forked child a failed dlsym() would
 // allocate.
 const Isolation* find_isolation() noexcept {
   static bool looked = false;
@@ -175,7 +175,7 @@ void prepare() noexcept {
     count(Counter::LooksForContention, static_cast<uint64_t>(ContentionSource::Pages));
   for (std::atomic<uint32_t>& pages : left_common) pages.store(0);  // the parent's, in a forked child
   const Isolation* const found = find_isolation();
-  if (!found) return note_refusal("libhpcrun-isolate.so was not loaded");
+  if (!found) return note_refusal("libprof-isolate.so was not loaded");
   // A forked child keeps its parent's.
   if (!isolation_signal) isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
   if (!isolation_signal) return note_refusal("the program uses all real-time signals");

@@ -8,10 +8,10 @@ using prof::AttributedFrame;
 using prof::AttributedModule;
 
 TEST_CASE("the runtime is known by its file, wherever it is installed") {
-  for (const char* own : {"/opt/prof/lib/libhpcrun.so", "libhpcrun.so", "/x/libhpcrun-memory.so"})
+  for (const char* own : {"/opt/prof/lib/libprof-runtime.so", "libprof-runtime.so", "/x/libprof-heap.so"})
     CHECK(prof::is_own_runtime(own));
-  for (const char* other :
-       {"/lib/libc.so.6", "/libhpcrun.so/app", "/home/me/hpcrun", "[vdso]", "", "/x/mylibhpcrun.so"})
+  for (const char* other : {"/lib/libc.so.6", "/libprof-runtime.so/app", "/home/me/hpcrun", "[vdso]", "",
+                            "/x/mylibprof-runtime.so"})
     CHECK_FALSE(prof::is_own_runtime(other));
 }
 
@@ -22,7 +22,7 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
                                   "__poll_chk"};
   const char* const own[] = {"hpcrun::(anonymous namespace)::walk(unsigned long)",
                              "unsigned int hpcrun::Cursor::fixed<unsigned int>()", "hpcrun_start",
-                             "ZydisDecoderInit", "libhpcrun.so+0x1200"};
+                             "ZydisDecoderInit", "libprof-runtime.so+0x1200"};
   for (const char* name : in_front) module.functions.push_back({name, 0x40, 0, 7});
   for (const char* name : own) module.functions.push_back({name, 0x80, 0, 9});
   const auto functions = static_cast<uint32_t>(module.functions.size());
@@ -34,7 +34,7 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
   module.first.push_back(static_cast<uint32_t>(module.frames.size()));
   module.warnings = {"older than the run"};
 
-  const AttributedModule folded = prof::fold_own_functions(module, "/opt/prof/lib/libhpcrun.so");
+  const AttributedModule folded = prof::fold_own_functions(module, "/opt/prof/lib/libprof-runtime.so");
   CHECK(folded.warnings == module.warnings);
   CHECK(folded.files.empty());
   CHECK(folded.functions.size() == std::size(in_front) + 1);
@@ -50,9 +50,9 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
   }
 
   // The allocator's own functions are next on the call path, so no name is missing.
-  CHECK(prof::is_allocator_front("/opt/prof/lib/libhpcrun-memory.so"));
-  CHECK_FALSE(prof::is_allocator_front("/opt/prof/lib/libhpcrun.so"));
-  const AttributedModule front = prof::fold_own_functions(module, "/opt/prof/lib/libhpcrun-memory.so");
+  CHECK(prof::is_allocator_front("/opt/prof/lib/libprof-heap.so"));
+  CHECK_FALSE(prof::is_allocator_front("/opt/prof/lib/libprof-runtime.so"));
+  const AttributedModule front = prof::fold_own_functions(module, "/opt/prof/lib/libprof-heap.so");
   REQUIRE(front.functions.size() == 1);
   CHECK(front.functions[0].name == "[prof]");
 }

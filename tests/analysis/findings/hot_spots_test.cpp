@@ -27,7 +27,7 @@ TEST_CASE("the hottest function is named with its line, its share and where it i
 TEST_CASE("what the runtime itself took is no place in the program") {
   DatabaseBuilder b;
   b.metric("CPUTIME", "sec");
-  b.function("[prof]", "", "/opt/prof/lib/libhpcrun.so");
+  b.function("[prof]", "", "/opt/prof/lib/libprof-runtime.so");
   b.function("work", "work.cpp", "/home/me/app", 3);
   const uint32_t t = b.thread(0);
   b.spend(t, {{"main", 2}, {"[prof]"}}, 6);

@@ -213,7 +213,7 @@ TEST_CASE("a sample without a stack counts for its thread, a frame without a mod
 
 TEST_CASE("what the library in front of the allocator calls is called by its caller") {
   const TemporaryDirectory directory;
-  const std::filesystem::path front = directory / "libhpcrun-memory.so";
+  const std::filesystem::path front = directory / "libprof-heap.so";
   std::filesystem::copy_file(fixture_module(), front);
   Recorder recorder(directory / "a.prof");
   describe(recorder.file, fixture_module());
@@ -244,7 +244,7 @@ TEST_CASE("what the library in front of the allocator calls is called by its cal
 
 TEST_CASE("what the runtime in the program calls of itself is one call") {
   const TemporaryDirectory directory;
-  const std::filesystem::path runtime = directory / "libhpcrun-sync.so";
+  const std::filesystem::path runtime = directory / "libprof-locks.so";
   std::filesystem::copy_file(fixture_module(), runtime);
   Recorder recorder(directory / "a.prof");
   describe(recorder.file, runtime);

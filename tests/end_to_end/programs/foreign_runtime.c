@@ -31,7 +31,7 @@ static void print_start(char** arguments) {
   if (file) fclose(file);
   while (*arguments) puts(*arguments++);
   const char* const preload = getenv("LD_PRELOAD");
-  puts(preload && strstr(preload, "libhpcrun") ? "preloaded" : "not preloaded");
+  puts(preload && strstr(preload, "libprof-") ? "preloaded" : "not preloaded");
 }
 
 int main(int count, char** arguments) {

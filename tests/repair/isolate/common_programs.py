@@ -12,7 +12,7 @@ import time
 
 BUILD = pathlib.Path(os.environ["PROF_BUILD"])
 SOURCE = pathlib.Path(os.environ["PROF_SOURCE"])
-LIBRARY = BUILD / "lib/libhpcrun-isolate.so"
+LIBRARY = BUILD / "lib/libprof-isolate.so"
 STORM = BUILD / "tests/memory_storm"
 ALLOCATOR = "libjemalloc.so.2"
 PROF = BUILD / "bin/prof"

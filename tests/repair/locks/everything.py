@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 BUILD = pathlib.Path(os.environ["PROF_BUILD"])
-PRELOAD = f"{BUILD}/lib/libhpcrun-sync.so {BUILD}/tests/libmove_everything.so"
+PRELOAD = f"{BUILD}/lib/libprof-locks.so {BUILD}/tests/libmove_everything.so"
 
 PYTHON = """
 import concurrent.futures, hashlib, subprocess, threading
@@ -53,7 +53,7 @@ public class Work {
 
 def commands(folder):
     data = folder / "data"
-    data.write_bytes(os.urandom(4_000_000) + (BUILD / "lib/libhpcrun.so").read_bytes())
+    data.write_bytes(os.urandom(4_000_000) + (BUILD / "lib/libprof-runtime.so").read_bytes())
     (folder / "Work.java").write_text(JAVA)
     yield ["xz", "-T2", "-1", "-c", data]
     yield ["zstd", "-T2", "-q", "-c", data]
