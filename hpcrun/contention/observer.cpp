@@ -243,14 +243,14 @@ void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, 
 }
 
 constexpr char kInUse[] =
-    "Contention was not looked for at all times: the processor's breakpoints are in use, by a debugger or "
-    "another profiler.";
+    "Contention was not searched for all the time: a debugger or another profiler uses the processor's "
+    "breakpoints.";
 constexpr char kRefused[] =
     "Contention cannot be confirmed here: the kernel refuses breakpoints (perf_event_open); "
     "kernel.perf_event_paranoid of 2 or less and a seccomp profile that lets it pass allow them.";
 
 constexpr char kNotTold[] =
-    "Contention was looked for with breakpoints: the kernel refuses memory samples (PEBS, IBS); `sysctl "
+    "Contention was searched for with breakpoints: the kernel refuses memory samples (PEBS, IBS); `sysctl "
     "kernel.perf_event_paranoid=1` may allow them.";
 
 ContentionSource source_in_use() noexcept {

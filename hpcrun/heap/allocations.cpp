@@ -25,17 +25,15 @@ namespace hpcrun {
 namespace {
 
 constexpr char kNotLoaded[] =
-    "Contention in allocations is told by addresses alone: libprof-heap.so was not loaded.";
+    "Contention in allocations is reported by address only: libprof-heap.so was not loaded.";
 constexpr char kOwnAllocator[] =
-    "Contention in allocations is told by addresses alone: the program brings an allocator of its own "
-    "(malloc).";
+    "Contention in allocations is reported by address only: the program has its own allocator (malloc).";
 constexpr char kNotPlaced[] = "Allocations were not re-laid out: libprof-heap.so was not loaded.";
 constexpr char kPlacedByOthers[] =
     "Allocations were not re-laid out: the program has its own allocator (malloc).";
 constexpr char kTooManyPaths[] =
-    "Contention in some allocations is told by addresses alone: threads allocated more often, or by more "
-    "call "
-    "paths, than can be followed.";
+    "Contention in some allocations is reported by address only: threads allocated more often, or by more "
+    "call paths, than prof can follow.";
 
 HeapHooks* hooks = nullptr;
 uint16_t left_out[2];  // modules with our frames: the runtime's and the library's

@@ -57,9 +57,8 @@ std::string why_no_contention(ProgramKind kind, const std::string& program) {
                           : kind == ProgramKind::Static ? "in a statically linked program"
                                                         : "in a program that does not load it";
   return fmt::format(
-      "Contention was not followed in {}: it takes the runtime inside the process, which cannot be {}; where "
-      "the "
-      "processor samples memory accesses, `perf c2c record` and `prof import perf.data` show it.",
+      "Contention was not measured in {}: that needs prof's runtime, which cannot be loaded {}; if the "
+      "processor samples memory accesses, use `perf c2c record` and `prof import perf.data`.",
       printable(std::filesystem::path(program).filename().string()), why);
 }
 

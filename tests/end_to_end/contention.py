@@ -271,7 +271,7 @@ class Contention(driver.EndToEnd):
             holder.stdin.close()
         self.assertEqual(report["data"], [])
         self.assertEqual(len(report["notes"]), 1)
-        self.assertIn("breakpoints are in use", report["notes"][0])
+        self.assertIn("uses the processor's breakpoints", report["notes"][0])
         text = " ".join(self.prof("report", run.directory, "--view=contention").stdout.decode().split())
         self.assertIn("no contention was found note " + report["notes"][0], text)
 

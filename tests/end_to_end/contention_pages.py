@@ -156,7 +156,7 @@ class ContentionPages(repair_runs.RepairRuns):
         run = self.prof_run(command, events=["contention:pages"])
         self.assertEqual((run.status, run.stdout), (0, self.output_of(command)))
         self.assertEqual(self.found(run), [])
-        self.assertTrue(any("could not be looked for by pages: the address space is limited" in note
+        self.assertTrue(any("could not be searched for by pages: the address space is limited" in note
                             for note in run.report("contention")["notes"]), run.report("contention")["notes"])
 
 

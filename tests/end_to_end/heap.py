@@ -32,14 +32,14 @@ class Heap(driver.EndToEnd):
             for case, output in (("paths", b"131068\n"), ("released", b"60000000\n")):
                 run = self.prof_run([driver.program("heap_cases"), case, "30"], options=options)
                 self.assertEqual((run.status, run.stdout), (0, output), run.stderr)
-                told[case] = "by more call paths, than can be followed" in " ".join(run.summary()["degradations"])
+                told[case] = "by more call paths, than prof can follow" in " ".join(run.summary()["degradations"])
             self.assertEqual(told, {"paths": True, "released": False}, options)
 
     def test_a_program_with_an_allocator_of_its_own_is_noted(self):
         run = self.prof_run([driver.program("own_allocator")], events=["contention"])
         self.assertEqual((run.status, run.stdout), (0, b"100000000\n"), run.stderr)
         text = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"]).stdout.decode()
-        self.assertIn("the program brings an allocator of its own", " ".join(text.split()))
+        self.assertIn("the program has its own allocator", " ".join(text.split()))
 
     def test_where_the_library_is_lost_the_report_says_so(self):
         command = ["env", f"LD_PRELOAD={driver.BUILD / 'lib/libprof-runtime.so'}", driver.sample("counters"), "10"]

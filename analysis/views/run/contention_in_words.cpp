@@ -64,8 +64,8 @@ std::vector<std::string> contention_notes(const RunSummary& run) {
   std::vector<std::string> notes;
   if (run.looked_for_contention && run.processes > 1)
     notes.push_back(fmt::format(
-        "Contention between processes is not followed: {} processes were measured, each by itself, also "
-        "where they share memory.",
+        "Contention between processes is not followed: {} processes were measured, each by itself, even "
+        "if they share memory.",
         run.processes));
   std::ranges::move(sentences(run.notes, hpcrun::NoteKind::Contention), std::back_inserter(notes));
   return notes;

@@ -54,7 +54,7 @@ void leave_out_thread() noexcept {
 void note_refusal(const char* why) noexcept {
   static char line[256];
   const char* const what = process_state.config.contention_by_pages
-                               ? "Contention could not be looked for by pages"
+                               ? "Contention could not be searched for by pages"
                                : "Nothing was isolated";
   snprintf(line, sizeof line, "%s: %s.", what, why);
   process_state.file.write_note(
@@ -67,8 +67,8 @@ void note_what_was_not_seen(const Isolation& with) noexcept {
   const auto count = [](WhyShared why) { return left_common[static_cast<size_t>(why)].load(); };
   if (const uint32_t pages = count(WhyShared::AtomicUse) + count(WhyShared::SyncObject)) {
     snprintf(line, sizeof line,
-             "Contention on %u of the pages was not counted: atomic operations or locks work on them; -e "
-             "contention looks at these as well.",
+             "Contention on %u of the pages was not counted: atomic operations or locks use them; -e "
+             "contention includes them.",
              pages);
     process_state.file.write_note(line, NoteKind::Contention);
   }
@@ -83,7 +83,7 @@ void note_what_was_not_seen(const Isolation& with) noexcept {
   if (totals.is_over)
     process_state.file.write_note(
         "Contention was counted by pages only until the program executed an atomic operation of its own; "
-        "-e contention looks at such programs as well.",
+        "-e contention measures such programs as well.",
         NoteKind::Contention);
 }
 
