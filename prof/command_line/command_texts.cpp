@@ -8,8 +8,8 @@ namespace {
 const std::map<std::string, CommandText, std::less<>>& texts() {
   static const std::map<std::string, CommandText, std::less<>> table = {
       {"prof",
-       {{"A sampling profiler for Linux programs you cannot recompile. Without options, `prof run` samples "
-         "the CPU time of a program, its threads and its child processes, and prints where it was spent."},
+       {{"Without options, `prof run` samples the CPU time of a program, its threads and its child processes, "
+         "and prints where it was spent."},
         {{"prof run ./app", "measure a program and print the summary"},
          {"prof report prof-app", "print the summary again"},
          {"prof doctor ./app", "check what this machine can measure"}},
