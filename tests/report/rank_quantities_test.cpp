@@ -333,7 +333,7 @@ TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
   ReportOptions options;
   options.view = ReportView::Ranks;
   CHECK(rendered(job.reported(), options)
-            .text.find("note           ranks had a processor for " +
+            .text.find("note           ranks had a processor for only " +
                        words_for_percent(*report.had_processor)) != std::string::npos);
   options.format = ReportFormat::Json;
   const auto json = nlohmann::json::parse(rendered(job.reported(), options).text);
