@@ -184,7 +184,7 @@ class Aggregate(RanksOfNode):
         run = self.prof_run(["sh", "-c", "sleep 2 >/dev/null 2>&1 & sleep 0.3"], env=self.environment,
                             options=["--no-analyze", "--aggregate=node"])
         self.assertEqual(0, run.status, run.stderr)
-        self.assertRegex(run.stderr.decode(), rf"1 of its processes still run on {HOST}, and are measured in {self.local}/prof-\S+:")
+        self.assertRegex(run.stderr.decode(), rf"1 of its processes still run on {HOST} and are measured in {self.local}/prof-\S+:")
         left, = self.left()
         file, = left.glob("*.prof")
         self.assertNotIn(file.name, members(run.directory / f"{HOST}.ranks"))
