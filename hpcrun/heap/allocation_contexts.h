@@ -1,8 +1,8 @@
 #pragma once
-// Where a thread allocates, by return address and stack depth: programs allocate from the same few places
-// over and over, and the stack is walked once for each. The innermost return addresses have to be what they
-// were (kWords of them); further out two paths of equal depth are not told apart. One thread's, in its arena.
-// Zeroed memory is a valid empty one.
+// Caches the calling contexts from which a thread allocates, by return address and stack depth. Programs
+// allocate from the same few call sites, so the stack is walked once for each. The kWords innermost return
+// addresses must match; further out, two paths of equal depth are not distinguished. Belongs to one thread,
+// in its arena. Zeroed memory is a valid empty object.
 
 #include <atomic>
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace hpcrun {
 
-// A call of the allocator, as its first instruction finds the stack.
+// A call of the allocator, with the stack as at its first instruction.
 struct AllocationCall {
   uint64_t caller;  // return address
-  uint64_t frame;   // canonical frame address: what is above belongs to the caller
-  uint64_t limit;   // up to where the stack may be read
+  uint64_t frame;   // canonical frame address; the stack above it belongs to the caller
+  uint64_t limit;   // the stack may be read up to here
 };
 
 AllocationCall call_at(const void* frame, const StackBounds& stack) noexcept;
@@ -29,11 +29,11 @@ class AllocationContext {
   uint64_t path() const noexcept { return path_; }
   NodeId node() const noexcept { return node_; }
 
-  // The next return address, and how far above the call's frame it lies; 0: not known.
+  // Return the next return address, and how far above the call's frame it lies; 0 if not known.
   uint64_t outer() const noexcept { return words_ ? values_[0] : 0; }
   uint64_t outer_distance() const noexcept { return words_ ? offsets_[0] : 0; }
 
-  // Of the repair plan, those that are for allocations from here.
+  // Returns the entries of the repair plan for allocations from this context.
   const PlanEntries& planned() const noexcept { return planned_; }
 
  private:
@@ -51,11 +51,11 @@ class AllocationContext {
   PlanEntries planned_;
 };
 
-// The numbers of the sites that a thread allocated at lately: of arrays that grow each size is another one.
-// Zeroed memory is a valid empty one.
+// Caches the numbers of a thread's latest sites. Needed because each size of a growing array is a site of its
+// own. Zeroed memory is a valid empty object.
 class LateSites {
  public:
-  // kNoSite: not known. `path` and `bytes` as AllocationSites::number_of() was asked.
+  // Returns the site for `path` and `bytes`, as passed to AllocationSites::number_of(), or kNoSite.
   SiteId find(uint64_t path, uint64_t bytes) const noexcept;
   void keep(uint64_t path, uint64_t bytes, SiteId site) noexcept;
 
@@ -63,13 +63,13 @@ class LateSites {
   static constexpr uint32_t kPlaces = 512;
   static constexpr unsigned kSiteBits = 16;
 
-  std::atomic<uint64_t> places_[kPlaces];  // of the hash what the place does not say, and the site
+  std::atomic<uint64_t> places_[kPlaces];  // the site, and the bits of the hash that the place does not imply
 };
 
-// How often a thread is asked where it allocates: compilers and others that recurse do so by ever new call
-// paths, and each costs a walk of the stack. The first walks are free, so many of them and for so long; after
-// these, one comes in ns_per_walk, and no more than one in kLongWalks times what a walk takes, as those do of
-// code that is generated. Zeroed memory is a valid one.
+// Limits how often a thread walks its stack for a new calling context. Programs that recurse, such as
+// compilers, allocate through ever new call paths. A number of first walks, up to a total time, is free.
+// After these, one walk is allowed per ns_per_walk, and at most one in kLongWalks times the duration of a
+// walk, which is long in generated code. Zeroed memory is a valid object.
 class WalkPace {
  public:
   struct Budget {
@@ -77,15 +77,15 @@ class WalkPace {
     uint64_t first_ns;
     uint64_t ns_per_walk;
   };
-  // While contention is searched for; in a process with one thread, which contends with none; and else.
-  // Threads that come to help for a moment have no time to lose. Those of node's garbage collector, asked 64
-  // times each, came too late to its first passes of a millisecond; by what survived these it then collected
-  // all more often (in 7 of 10 runs for 4), and the program took some 0.9 % longer.
+  // Budgets during a search for contention, in a process with one thread, and otherwise. The last is small
+  // because short-lived helper threads have no time to lose. With 64 walks each, the threads of node's
+  // garbage collector were late for its first passes of a millisecond. It then collected everything more
+  // often (in 7 of 10 runs instead of 4), and the program took some 0.9 % longer.
   static constexpr Budget kSearched{4'096, 4'000'000, 800'000};
   static constexpr Budget kAlone{1'024, 2'000'000, 4'000'000};
   static constexpr Budget kAtRest{16, 100'000, 8'000'000};
   static constexpr uint64_t kLongWalks = 400;
-  static constexpr uint32_t kAskedEach = 64;  // refusals: the clock costs, too
+  static constexpr uint32_t kAskedEach = 64;  // refusals per look at the clock, which costs time
 
   template <typename Clock>
   bool takes(Clock now_ns, const Budget& budget) noexcept {
@@ -96,7 +96,7 @@ class WalkPace {
     }
     return left_ > 0 && (--left_, true);
   }
-  // A walk took so long; the thread may have waited for a processor meanwhile.
+  // Notes how long a walk took. The thread may have waited for a processor meanwhile.
   void took(uint64_t ns) noexcept {
     const uint64_t most = walk_ns_ ? 2 * walk_ns_ : kSearched.ns_per_walk / kLongWalks * 4;
     const uint64_t own_ns = ns < most ? ns : most;
@@ -116,25 +116,25 @@ class WalkPace {
 
   uint64_t since_ns_, walk_ns_, taken_ns_;
   uint32_t taken_, left_, refused_;
-  bool is_free_;  // the walk that comes next
+  bool is_free_;  // the next walk
 };
 
 class AllocationContexts {
  public:
-  // Of the walk that comes next.
+  // Filled by the next walk.
   WalkRecord record;
   WalkPace pace;
   LateSites sites;
 
-  // nullptr: not known.
+  // Returns the context of a call, or nullptr if it is not known.
   AllocationContext* find(const AllocationCall& call) noexcept;
 
-  // After find() found nothing, and the stack was walked into `record`, from below the call. In the place of
-  // what was added longest ago.
+  // Adds a context that find() did not find. The stack must have been walked into `record`, from below the
+  // call. Replaces the context that was added longest ago.
   AllocationContext& add(const AllocationCall& call, uint64_t path, NodeId node,
                          const PlanEntries& planned = {}) noexcept;
 
-  // Allocations that were placed, and padding, of which the measurement file does not know yet.
+  // Placed allocations, and their padding in bytes, that were not added to the file's counters yet.
   uint64_t placed;
   uint64_t padding;
 
@@ -144,8 +144,8 @@ class AllocationContexts {
   static constexpr uint32_t kWays = 4;
   static constexpr uint32_t kCallers = 64;
 
-  // How far above the frame the next return address lies: with it, the callers of `operator new` and of other
-  // small functions around the allocator are told apart at once.
+  // How far above the frame the next return address lies. It distinguishes the callers of `operator new` and
+  // of other small functions around the allocator at once.
   struct Caller {
     uint64_t address;
     uint64_t next;
@@ -156,7 +156,7 @@ class AllocationContexts {
   bool is_used(uint32_t set) const noexcept { return used_[set / 64] >> set % 64 & 1; }
 
   Caller callers_[kCallers];
-  uint64_t used_[kSets / 64];  // a set is not read before it was written to (hpcrun/unwind/code_cache.h)
+  uint64_t used_[kSets / 64];  // a set is read only after it was written (hpcrun/unwind/code_cache.h)
   AllocationContext contexts_[kSets][kWays];
   uint8_t oldest_[kSets];
 };

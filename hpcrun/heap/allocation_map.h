@@ -1,11 +1,11 @@
 #pragma once
-// Which allocation an address lies in, and where in the program it was made: a shadow of the address space in
-// which every allocation leaves two bytes for its first 16, and large ones four for each whole 64 KiB of
-// theirs, so that noting one is a store or two and looking one up reads at most 16 KiB.
+// Finds the allocation that an address lies in, and the site that made it. The map is a shadow of the address
+// space: two bytes for the first 16 bytes of each allocation, and four for each whole 64 KiB inside a large
+// one. Adding an allocation is a store or two; a look-up reads at most 16 KiB.
 //
-// Everything may be called from any thread and in handlers, without locks. An allocation is noted after it
-// was made and before anybody else knows its address, and forgotten before it is released; the map's memory
-// is the kernel's, 1/8 of what the program allocates in small pieces.
+// All calls may be made from any thread and in handlers, and take no lock. An allocation must be added before
+// another thread can know its address, and removed before it is released. The map's memory comes from the
+// kernel: an eighth of what the program allocates in small pieces.
 
 #include <atomic>
 #include <cstddef>
@@ -13,14 +13,13 @@
 
 namespace hpcrun {
 
-// Where allocations are made; the caller's numbers.
+// The number of an allocation site, chosen by the caller.
 using SiteId = uint16_t;
 constexpr SiteId kNoSite = 0;
 constexpr SiteId kLastSite = 0x7fff;
 
 struct FoundAllocation {
-  uint64_t begin =
-      0;  // rounded down to 16 bytes: allocators that place objects closer together are not told apart
+  uint64_t begin = 0;  // rounded down to 16 bytes; objects closer together than that are not distinguished
   SiteId site = kNoSite;
   bool is_marked = false;
 };
@@ -28,30 +27,29 @@ struct FoundAllocation {
 class AllocationMap {
  public:
   static constexpr uint64_t kGranule = 16;
-  static constexpr uint64_t kAddressBits = 47;  // what Linux gives to programs that do not ask for more
+  static constexpr uint64_t kAddressBits = 47;  // the default address space of a program on Linux
 
-  // Reserves the directory. False: no memory; nothing is then noted or found.
+  // Reserves the directory. Returns false if there is no memory; then nothing is added or found.
   bool start() noexcept;
 
-  // In a forked child, which has none of the parent's memory for it: to be started anew.
+  // Resets the map in a forked child, which has none of the parent's memory for it. start() must follow.
   void forget() noexcept;
 
-  // `site` is from 1 to kLastSite. False: there was no memory for the shadow, or the address is beyond
-  // kAddressBits; it will not be found.
+  // Adds an allocation; `site` is from 1 to kLastSite. Returns false if there is no memory for the shadow, or
+  // the address is beyond kAddressBits; then it will not be found.
   bool add(uint64_t begin, uint64_t bytes, SiteId site) noexcept;
 
-  // Does an allocation that is known begin there?
+  // Returns true if a known allocation begins there.
   bool holds(uint64_t begin) const noexcept;
 
-  // True where the allocation was marked: somebody wants to know that it is gone. Unknown ones are none of
-  // ours.
+  // Removes the allocation that begins there. Returns true if it was marked. Has no effect on an unknown one.
   bool remove(uint64_t begin) noexcept;
 
-  // The allocation that begins nearest before the address; whether it reaches that far is the caller's to
-  // say, by what it knows of the site. False: none is known.
+  // Finds the last allocation that begins at or before the address. The caller must check, by the size of the
+  // site, whether it reaches that far. Returns false if none is known.
   bool find(uint64_t address, FoundAllocation& out) const noexcept;
 
-  // remove() will tell. False: it is gone already.
+  // Marks an allocation, so that remove() returns true. Returns false if it was removed already.
   bool mark(uint64_t begin) noexcept;
 
  private:
@@ -63,13 +61,13 @@ class AllocationMap {
   static constexpr uint64_t kCellsOfBlock = (uint64_t{1} << kBlockBits) / kGranule;
   static constexpr uint16_t kMark = 0x8000;
 
-  // Of a block that is not inside an allocation: the last that begins there fills the next one, and begins at
-  // the cell beside the bit.
+  // Set for a block that is not inside an allocation, if the last allocation that begins in it fills the next
+  // block. The low bits are the cell at which it begins.
   static constexpr uint32_t kReachesOn = uint32_t{1} << 31;
 
   struct Region {
-    std::atomic<uint16_t> cells[kCells];  // of each granule: site and mark of what begins there
-    // Of each block that is inside one allocation: how many back that begins.
+    std::atomic<uint16_t> cells[kCells];  // by granule: site and mark of the allocation that begins there
+    // By block inside an allocation: how many blocks before it the allocation begins.
     std::atomic<uint32_t> blocks[kBlocks];
   };
 

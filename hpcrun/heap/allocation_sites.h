@@ -1,9 +1,9 @@
 #pragma once
-// Where a program allocates: each calling context, with the size that it asked for as long as these are few
-// and rounded up to a power of two where they are many, has a number that the allocation map can hold.
-// Contexts of several threads that are the same path have the same numbers.
+// Numbers the places where a program allocates, so that the allocation map can hold them. A site is a calling
+// context and a size; the sizes of a context with many of them are rounded up to powers of two. Equal paths
+// of several threads have the same numbers.
 //
-// Shared by all threads of a process, without locks; async-signal-safe.
+// One per process, shared by all threads without locks. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -13,49 +13,50 @@
 namespace hpcrun {
 
 struct AllocationSite {
-  uint32_t thread = 0;  // in whose tree
-  uint32_t node = 0;    // the context is
-  uint64_t bytes = 0;   // that it asks for, above 0 and below 2^47
-  bool varies = false;  // `bytes` is a power of two that is not exceeded
-  uint32_t align = 1;   // what the first allocation asks its address to be a multiple of
-  uint64_t caller = 0;  // return address of the calls, and
-  uint64_t outer = 0;   // of those of the function that makes them; 0: not known
+  uint32_t thread = 0;  // the thread whose tree has the context
+  uint32_t node = 0;    // the context in that tree
+  uint64_t bytes = 0;   // requested size, above 0 and below 2^47
+  bool varies = false;  // sizes differ; `bytes` is the power of two that none of them exceeds
+  uint32_t align = 1;   // alignment that the first allocation requested
+  uint64_t caller = 0;  // return address of the call of the allocator
+  uint64_t outer = 0;   // return address of its caller; 0: not known
 };
 
 class AllocationSites {
  public:
-  static constexpr uint32_t kMaxSizes = 16;  // of one context, before these count as varying
+  static constexpr uint32_t kMaxSizes = 16;  // of one context, before it counts as varying
 
-  // Takes 3 MiB from the kernel, as they are used. False: there are none.
+  // Reserves 3 MiB, which the kernel provides as they are used. Returns false if there is no memory.
   bool start() noexcept;
 
-  // Takes the pages that a program with threads comes to use (populate_own_memory()).
+  // Populates the pages that a program with threads will use (populate_own_memory()).
   void populate() noexcept;
 
-  // In a forked child, which has none of the parent's memory for it: to be started anew.
+  // Resets the table in a forked child, which has none of the parent's memory for it. start() must follow.
   void forget() noexcept;
 
-  // `path`: a hash of the context's frames, not 0. kNoSite: all numbers are given out.
+  // Returns the number of a site, which is new or known. `path` is a hash of the context's frames, not 0.
+  // Returns kNoSite if all numbers are in use.
   SiteId number_of(uint64_t path, const AllocationSite& site) noexcept;
 
-  // A number that number_of() gave out.
+  // Returns the site of a number that number_of() returned.
   AllocationSite site(SiteId number) const noexcept;
 
   uint32_t count() const noexcept { return given_out_.load(std::memory_order_relaxed); }
 
  private:
-  // Places are looked for in one level after the other, each twice as large, at a few places of each but the
-  // last: a program with few sites touches few pages.
+  // Levels are searched in order. Each is twice as large as the one before, and only a few places of it are
+  // tried, except in the last. So a program with few sites touches few pages.
   static constexpr uint32_t kLevels = 7, kFirstPlaces = 1'024, kTries = 16;
   static constexpr uint32_t kPlaces = ((1 << kLevels) - 1) * kFirstPlaces;
 
   struct Place {
     std::atomic<uint64_t> key;     // of path and size; 0: free
-    std::atomic<uint32_t> number;  // 0: being given out
-    std::atomic<uint32_t> sizes;   // of a path whose sizes vary: how many there were
+    std::atomic<uint32_t> number;  // 0: being assigned
+    std::atomic<uint32_t> sizes;   // number of sizes of a path whose sizes vary
   };
 
-  // Where a key may lie: the first free one of these becomes its place.
+  // Returns how many places of a level a key may have. It takes the first free one.
   static uint32_t tries(uint32_t level) noexcept {
     return level + 1 < kLevels ? kTries : kFirstPlaces << level;
   }

@@ -1,12 +1,12 @@
 #pragma once
-// How many calls of the allocator a thread reports to the runtime until its next sample. A call that is
-// reported costs some 80 ns, one that is only looked up (frequent_calls.h) some 5 ns, and a program may make
-// tens of millions a second. Once a thread has used up its budget, its calls go to the allocator by one
+// Limits how many calls of the allocator a thread reports to the runtime until its next sample. A reported
+// call costs some 80 ns, and one that is only looked up (frequent_calls.h) some 5 ns; a program may make tens
+// of millions per second. Once a thread has used up its budget, its calls reach the allocator by one
 // comparison and a jump.
 //
-// Each thread has a line of its own, found by its thread pointer: no line is written by two threads, unless
-// their pointers have the same hash, and then they share a budget. Without locks; async-signal-safe. Zeroed
-// memory is a valid one that reports nothing.
+// Each thread has a cache line of its own, found by its thread pointer. Two threads whose pointers have the
+// same hash share a budget. Free of locks and async-signal-safe. Zeroed memory is a valid object that reports
+// nothing.
 
 #include <atomic>
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace hpcrun {
 // Calls from one sample to the next.
 struct CallAllowance {
   int32_t reports;         // of small allocations
-  int32_t middle_reports;  // of those from kSmallBytes on
-  int32_t lookups;         // of small allocations that are passed over by where they are made
+  int32_t middle_reports;  // of allocations from kSmallBytes on
+  int32_t lookups;         // of small allocations that are passed over because of their call site
 };
 
 class alignas(64) CallBudget {
  public:
   static constexpr uint64_t kSmallBytes = 16'384;
-  // Larger ones are fewer, and each of them is more likely to be what threads share later: more of them are
-  // reported, wherever they are made, so that the small ones do not use up their share. From kLargeBytes on,
-  // where the C library maps each anew, each is reported.
+  // Larger allocations are fewer, and threads are more likely to share them. They have a budget of their own,
+  // whatever their call site, so that small ones do not use it up. From kLargeBytes on, where the C library
+  // maps each allocation separately, all are reported.
   static constexpr uint64_t kLargeBytes = 131'072;
 
-  // What most calls look at, and nothing else.
+  // Returns true if a call for so many bytes is passed over. The only check that most calls make.
   bool is_unheard(uint64_t bytes) const noexcept { return bytes < ~heard_.load(std::memory_order_relaxed); }
 
   bool has_reports(uint64_t bytes) const noexcept {
@@ -38,17 +38,17 @@ class alignas(64) CallBudget {
     return reports_.load(std::memory_order_relaxed) > reports / 2;
   }
 
-  // Both return true if this was the last one. The calling thread's own budget.
+  // Take one report or look-up from the calling thread's own budget. Return true if it was the last one.
   bool report(uint64_t bytes) noexcept { return spend(bytes < kSmallBytes ? reports_ : middle_reports_); }
   bool look_up() noexcept { return spend(lookups_); }
 
-  // Passes over the calls for which nothing is left, without a look at where they are made.
+  // Passes over calls for which no budget is left, whatever their call site.
   void rest() noexcept {
     if (is_left(reports_) && is_left(lookups_)) return;
     heard_.store(~(is_left(middle_reports_) ? kSmallBytes : kLargeBytes), std::memory_order_relaxed);
   }
 
-  // What is left of the time before is not saved up.
+  // Refills the budget. What is left from before is not added.
   void renew(const CallAllowance& allowance) noexcept {
     raise(reports_, allowance.reports);
     raise(middle_reports_, allowance.middle_reports);
@@ -76,13 +76,13 @@ class alignas(64) CallBudget {
     if (count.load(std::memory_order_relaxed) < least) count.store(least, std::memory_order_relaxed);
   }
 
-  std::atomic<uint64_t> heard_;  // calls for at least ~heard_ bytes are heard
+  std::atomic<uint64_t> heard_;  // calls for at least ~heard_ bytes are not passed over
   std::atomic<int32_t> reports_;
   std::atomic<int32_t> middle_reports_;
   std::atomic<int32_t> lookups_;
 };
 
-// Of all threads.
+// The budgets of all threads.
 class CallBudgets {
  public:
   static constexpr unsigned kBits = 8;

@@ -1,7 +1,6 @@
 #pragma once
-// The program's heap: which allocation an address lies in, where in the program it was made, and when it
-// went. One for a process, where contention is looked for; it knows what libprof-heap.so tells
-// (heap_hooks.h) from then on, of threads that are measured.
+// Keeps the program's allocations: which one an address lies in, and where in the program it was made. One
+// per process. It knows what libhpcrun-memory.so reports (heap_hooks.h) of measured threads from start() on.
 
 #include <atomic>
 #include <cstdint>
@@ -38,12 +37,12 @@ inline void request_placing() noexcept {
   heap.is_placed.store(true, std::memory_order_relaxed);
 }
 
-// The allocation that the address lies in, or else the memory that the program mapped there, as
-// AccessRecord::object has it: 0 for none that is known. The measurement file is told of it the first time.
+// Returns the number of the allocation that the address lies in, or of the memory that the program mapped
+// there, as in AccessRecord::object; 0 if none is known. Writes it to the measurement file the first time.
 // Async-signal-safe.
 uint64_t object_at(uint64_t address) noexcept;
 
-// The same with what else is known of it; `site` is kNoSite where the memory was mapped.
+// Returns the same with the start and the site of an allocation; `site` is kNoSite for mapped memory.
 struct DataPlace {
   uint64_t object = 0;
   uint64_t begin = 0;
@@ -51,7 +50,7 @@ struct DataPlace {
 };
 DataPlace place_of(uint64_t address) noexcept;
 
-// The allocation that begins there is gone from the map, in which it was marked. Async-signal-safe.
+// Records the end of a marked allocation that began there and was removed from the map. Async-signal-safe.
 void end_object(uint64_t begin) noexcept;
 
 }  // namespace hpcrun

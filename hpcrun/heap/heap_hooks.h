@@ -1,7 +1,7 @@
 #pragma once
-// What libprof-heap.so, which has the program's calls of its allocator, and the runtime know of each
-// other. The library exports one HeapHooks, hpcrun_heap_hooks; the runtime refers to it weakly and fills it
-// in.
+// Defines the interface between the runtime and libhpcrun-memory.so, which interposes on the program's
+// allocator. The library exports one HeapHooks, hpcrun_heap_hooks; the runtime refers to it weakly and sets
+// its functions.
 
 #include <atomic>
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace hpcrun {
 
-// Where an allocation is to lie: a Placement (hpcrun/model/placement.h), and the number of its site.
+// Says where an allocation must lie: a Placement (hpcrun/model/placement.h), and the number of its site.
 struct PlaceAnswer {
-  uint16_t align;  // 0: where the allocator puts it
+  uint16_t align;  // 0: as the allocator places it
   uint16_t offset;
   uint16_t pad;
   uint16_t site;  // 0: not known
@@ -27,29 +27,30 @@ using PlaceHook = PlaceAnswer (*)(size_t bytes, size_t align, const void* frame)
 
 struct alignas(64) HeapHooks {
   FrequentCalls frequent;
-  // Asked before an allocation that `placed_calls` may hold; made() then takes the place of allocated().
-  // nullptr: nothing is placed, or nothing yet. FrequentCalls::hear_all() comes with it.
+  // Called before an allocation that `placed_calls` may hold; made() is then called instead of allocated().
+  // nullptr: nothing is placed, or nothing yet. Set together with FrequentCalls::hear_all().
   alignas(64) std::atomic<PlaceHook> place;
-  // An allocation was made, and nobody else knows of it yet. `align`: what the program asks its address to be
-  // a multiple of, 1 where it does not. `frame`: the canonical frame address of the function that the program
-  // called, below which its return address lies. nullptr: nobody wants to know. Keeps errno. None of these is
-  // called in handlers of ours, and allocated() of none that `frequent` passes over.
+  // Called after an allocation was made, before another thread can know its address. `align` is the alignment
+  // that the program requested, or 1. `frame` is the canonical frame address of the called function; its
+  // return address lies below. nullptr: allocations are not followed. Must keep errno. None of these
+  // functions is called in handlers of the runtime; allocated() is not called if `frequent` passes over the
+  // call.
   std::atomic<void (*)(void* at, size_t bytes, size_t align, const void* frame) noexcept> allocated;
-  // What is there, and may be of `known`, is about to be released.
+  // Called before the release of an allocation that `known` may hold.
   std::atomic<void (*)(void* at) noexcept> released;
   alignas(64) KnownBeginnings known;
-  // The same for memory that the program mapped itself, by mmap() and its kin.
+  // The same for memory that the program mapped itself, by mmap() and similar calls.
   std::atomic<void (*)(void* at, size_t bytes, const void* frame) noexcept> mapped;
   std::atomic<void (*)(void* at) noexcept> unmapped;
 
-  // It was made, or was refused where it was to be placed and is where the allocator put it. `padding`: how
-  // many bytes it takes more than `bytes`.
+  // Called after an allocation for which place() was asked, with what became of it. If placing was refused,
+  // it lies where the allocator put it. `padding` is how many bytes it takes in addition to `bytes`.
   std::atomic<void (*)(void* at, size_t bytes, size_t padding, PlaceAnswer answer,
                        PlaceOutcome outcome) noexcept>
       made;
   PlacementFilter placed_calls;
-  // Somebody may release allocations without the library's knowing: where these begin is the allocator's to
-  // say from now on.
+  // Set if allocations may be released without the library's knowledge: from then on, all begin where the
+  // allocator's memory for them begins.
   std::atomic<bool> keeps_beginnings;
 };
 

@@ -1,33 +1,32 @@
 #pragma once
-// Which releases are worth a question: those of allocations that are known, or that are not the allocator's
-// as they are. May say yes of others. By the pages in which they begin, and by the beginnings themselves, of
-// both of which it counts how many came and went: a program goes on to use the same few pages in which the
-// first allocations were known. Most releases are of pages in which nothing is known, and look at 4 KiB at
-// most, which stay in the first level cache.
+// Filters releases: those of known allocations, and of allocations that were placed elsewhere, must be
+// reported. May also hold others. It counts what was added and removed, by page and by start address, because
+// a program keeps using the few pages of its first known allocations. Most releases concern pages without a
+// known allocation; they read at most 4 KiB, which stay in the first-level cache.
 //
-// Whoever releases an allocation knows of it from whoever made it, and so finds it counted. Shared by all
-// threads, without locks; async-signal-safe. Zeroed memory is a valid empty one.
+// A thread that releases an allocation got its address from the one that made it, so it sees the count.
+// Shared by all threads without locks. Async-signal-safe. Zeroed memory is a valid empty object.
 
 #include <atomic>
 #include <cstdint>
 
 namespace hpcrun {
 
-// How much was added at each of so many places, and not removed.
+// Counts at each of so many places what was added and not removed yet.
 template <uint64_t places>
 class Counts {
  public:
   void add(uint64_t place) noexcept { change(place, 1); }
-  // What was added.
+  // Must be called only for what was added.
   void remove(uint64_t place) noexcept { change(place, -1); }
-  // For good, whatever is removed.
+  // Holds the place permanently, whatever is removed.
   void keep(uint64_t place) noexcept { counts_[place % places].store(kMost, std::memory_order_relaxed); }
   bool holds(uint64_t place) const noexcept {
     return counts_[place % places].load(std::memory_order_relaxed);
   }
 
  private:
-  static constexpr uint8_t kMost = UINT8_MAX;  // stays: nobody knows how much it is
+  static constexpr uint8_t kMost = UINT8_MAX;  // is never changed again: the true count is not known
 
   void change(uint64_t place, int by) noexcept {
     std::atomic<uint8_t>& count = counts_[place % places];
@@ -46,12 +45,12 @@ class KnownBeginnings {
     pages_.add(page_of(begin));
     beginnings_.add(granule_of(begin));
   }
-  // What was added is gone.
+  // Removes what was added.
   void remove(uint64_t begin) noexcept {
     pages_.remove(page_of(begin));
     beginnings_.remove(granule_of(begin));
   }
-  // For good, whatever becomes of it.
+  // Holds the address permanently, whatever is removed.
   void keep(uint64_t begin) noexcept {
     pages_.keep(page_of(begin));
     beginnings_.keep(granule_of(begin));
@@ -62,11 +61,11 @@ class KnownBeginnings {
   }
 
  private:
-  // Threads have heaps of their own, each of which begins at a multiple of 64 MiB: their counts are apart, so
-  // that threads write to different lines.
+  // Threads have heaps of their own, which begin at multiples of 64 MiB. Their counts lie apart, so that
+  // threads write to different cache lines.
   static uint64_t heap_of(uint64_t begin) noexcept { return begin >> 26; }
   static uint64_t page_of(uint64_t begin) noexcept { return (begin >> 12) + heap_of(begin) * (64 * 9); }
-  // Large objects begin at the same place of their pages.
+  // Mixes in higher bits: large objects begin at the same offset in their pages.
   static uint64_t granule_of(uint64_t begin) noexcept {
     return (begin >> 4) + (begin >> 21) + heap_of(begin) * (64 * 547);
   }

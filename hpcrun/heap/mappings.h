@@ -1,9 +1,8 @@
 #pragma once
-// Memory that the program maps itself, for arenas, pools and shared memory: where it begins and ends, and
-// where in the program it was mapped. Apart from AllocationMap, because allocators that take their memory so
-// make allocations in it.
+// Keeps memory that the program maps itself, for arenas, pools and shared memory, with the site that mapped
+// it. Separate from AllocationMap, because allocators make allocations in such memory.
 //
-// Shared by all threads of a process, without locks; async-signal-safe.
+// One per process, shared by all threads without locks. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -23,28 +22,30 @@ class Mappings {
  public:
   static constexpr uint64_t kNone = 0;
 
-  // Takes 24 KiB from the kernel, as they are used. False: there are none.
+  // Reserves 24 KiB, which the kernel provides as they are used. Returns false if there is no memory.
   bool start() noexcept;
 
-  // In a forked child, which has none of the parent's.
+  // Resets the table in a forked child, which has none of the parent's mappings.
   void forget() noexcept;
 
-  // `begin`: a multiple of the page size, below 2^AllocationMap::kAddressBits. False: there is no room, or
-  // the address is beyond; it will not be found.
+  // Adds a mapping; `begin` is a multiple of the page size below 2^AllocationMap::kAddressBits. Returns false
+  // if there is no room, or the address is beyond that; then it will not be found.
   bool add(uint64_t begin, uint64_t bytes, SiteId site) noexcept;
 
-  // What begins there is gone: the number that it was told by, kNone where it was not.
+  // Removes the mapping that begins there. Returns its number in the file, or kNone if it has none.
   uint64_t remove(uint64_t begin) noexcept;
 
-  // Of mappings in each other the one that begins last. False: none is known.
+  // Finds the mapping that contains the address; of nested ones, the one that begins last. Returns false if
+  // none is known.
   bool find(uint64_t address, FoundMapping& out) const noexcept;
 
-  // The number of what find() found; `number` where it had none yet. kNone: it is gone.
+  // Returns the number of a mapping that find() found, and assigns `number` if it had none. Returns kNone if
+  // it was removed.
   uint64_t number_of(const FoundMapping& found, uint64_t number) noexcept;
 
  private:
   static constexpr uint32_t kPlaces = 1024;
-  static constexpr uint32_t kTries = 16;  // places that an address can be at
+  static constexpr uint32_t kTries = 16;  // places that an address can have
 
   struct Place {
     std::atomic<uint64_t> key;  // page and site, packed; 0: free, 1: being filled

@@ -1,15 +1,15 @@
 #pragma once
-// The callers of `operator new` and of other small functions around the allocator, without a walk: how far
-// above the frame of a call of the allocator the next return address was found, by the return address of that
-// call. Shared by all threads and by libprof-heap.so, without locks; async-signal-safe. Zeroed memory is
-// a valid one that knows none.
+// Finds the callers of `operator new` and of other small functions around the allocator without a walk. It
+// stores, by the return address of a call of the allocator, how far above its frame the next return address
+// was found. Shared by all threads and by libhpcrun-memory.so, without locks. Async-signal-safe. Zeroed
+// memory is a valid empty object.
 
 #include <atomic>
 #include <cstdint>
 
 namespace hpcrun {
 
-// `frame` is the canonical frame address of the allocator's function.
+// Reads a word relative to `frame`, the canonical frame address of the allocator's function.
 inline uint64_t word_above(const void* frame, int64_t distance) noexcept {
   uint64_t word;
   __builtin_memcpy(&word, static_cast<const char*>(frame) + distance, sizeof word);
@@ -22,7 +22,7 @@ inline uint64_t caller_at(const void* frame) noexcept {
 
 class OuterCalls {
  public:
-  // False: another distance is known.
+  // Stores a distance. Returns false if another one is known.
   bool learn(uint64_t caller, uint64_t distance) noexcept {
     const uint64_t known = distance_of(caller);
     if (known != 0) return known == distance;
@@ -31,14 +31,15 @@ class OuterCalls {
     return true;
   }
 
-  // 0: not known.
+  // Returns the distance, or 0 if it is not known.
   uint64_t distance_of(uint64_t caller) const noexcept {
     const uint64_t known = distances_[caller % kDistances].load(std::memory_order_relaxed);
     return known >> kDistanceBits == caller ? known % kMaxDistance : 0;
   }
 
-  // The frame may be smaller than the one that the distance is of, and the stack end above it: of that only
-  // the page is known to be there on which the return address lies.
+  // Returns true if the word at this distance may be read. This frame may be smaller than the one for which
+  // the distance was learned, and the stack may end above it. Only the page of the return address is known to
+  // exist.
   static bool is_readable(const void* frame, uint64_t distance) noexcept {
     const auto at = reinterpret_cast<uint64_t>(frame);
     return (at - sizeof(uint64_t)) / kPageBytes == (at + distance + sizeof(uint64_t) - 1) / kPageBytes;
@@ -46,7 +47,7 @@ class OuterCalls {
 
  private:
   static constexpr uint32_t kDistances = 64;
-  static constexpr unsigned kDistanceBits = 16;  // beside an address
+  static constexpr unsigned kDistanceBits = 16;  // next to an address
   static constexpr uint64_t kMaxDistance = uint64_t{1} << kDistanceBits;
   static constexpr uint64_t kPageBytes = 4096;
 

@@ -1,7 +1,7 @@
 #pragma once
-// Which calls of the allocator are worth a question: those of a size, and from return addresses, that some
-// site which is placed has. May say yes of others. Shared by all threads and by libprof-heap.so, without
-// locks; async-signal-safe. Zeroed memory is a valid one that says no.
+// Filters calls of the allocator: those with the size and the return addresses of a placed site must ask the
+// runtime where to place. May also hold others. Shared by all threads and by libhpcrun-memory.so, without
+// locks. Async-signal-safe. Zeroed memory is a valid empty object.
 
 #include <atomic>
 #include <cstdint>
@@ -12,28 +12,29 @@ namespace hpcrun {
 
 class PlacementFilter {
  public:
-  // `frame`: canonical frame address of the allocator's function.
+  // Returns true if the call may be of a placed site. `frame` is the canonical frame address of the
+  // allocator's function.
   bool may_hold(uint64_t bytes, const void* frame) const noexcept {
     if (!sizes_.holds(place_of_size(bytes))) return false;
     const uint64_t caller = caller_at(frame);
     return callers_.holds(place_of_code(caller)) && may_hold_outer(caller, frame);
   }
 
-  // Inclusive.
+  // Adds a range of sizes, inclusive.
   void add_sizes(uint64_t least, uint64_t most) noexcept {
     for (uint64_t bytes = least; bytes <= most && bytes - least < kBits; ++bytes)
       sizes_.add(place_of_size(bytes));
   }
 
-  // Return addresses of calls of the allocator, and of the function that calls it; all of these where `outer`
-  // is 0.
+  // Adds a return address of calls of the allocator, with that of the function that calls it. If `outer` is
+  // 0, calls of that function from anywhere are meant.
   void add_path(uint64_t caller, uint64_t outer) noexcept {
     outer ? outers_.add(place_of_code(outer)) : any_outer_.add(place_of_code(caller));
     callers_.add(place_of_code(caller));
   }
 
-  // So many bytes above the frame of a call with this return address the next return address was found.
-  // Before that, and where it differs, all calls with it are worth a question.
+  // Stores how many bytes above the frame of such a call the next return address was found. Until that is
+  // known, and if it differs between calls, all calls with this return address pass.
   void learn_distance(uint64_t caller, uint64_t distance) noexcept {
     if (!callers_.holds(place_of_code(caller))) return;
     if (!distances_.learn(caller, distance)) any_outer_.add(place_of_code(caller));
@@ -53,14 +54,14 @@ class PlacementFilter {
     }
   };
 
-  // Sizes below kBits have a place each, and of kBits consecutive ones no two are at the same.
+  // Returns a place for a size; kBits consecutive sizes have different places.
   static uint32_t place_of_size(uint64_t bytes) noexcept { return bytes % kBits; }
   static uint32_t place_of_code(uint64_t address) noexcept {
     return static_cast<uint32_t>(address * 0x9e3779b97f4a7c15u >> 52);
   }
   static_assert(uint64_t{1} << (64 - 52) == kBits);
 
-  // Apart, so that a call which is not of such a place needs no more registers than without.
+  // Not inlined, so that other calls need no more registers than without this check.
   [[gnu::noinline]] bool may_hold_outer(uint64_t caller, const void* frame) const noexcept {
     const uint64_t distance = distances_.distance_of(caller);
     return distance == 0 || any_outer_.holds(place_of_code(caller)) ||
@@ -71,7 +72,7 @@ class PlacementFilter {
   Bits sizes_;
   Bits callers_;
   Bits outers_;
-  Bits any_outer_;  // callers of which the function that calls them does not matter
+  Bits any_outer_;  // callers whose own callers do not matter
   OuterCalls distances_;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The allocations that the measurement file has been told of, as long as they live: by address, with their
-// numbers in the file. Shared by all threads of a process, without locks; async-signal-safe.
+// Keeps the allocations that are recorded in the measurement file, as long as they live: by address, with
+// their numbers in the file. One per process, shared by all threads without locks. Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -11,25 +11,25 @@ class RecordedObjects {
  public:
   static constexpr uint64_t kNone = 0;
 
-  // Takes 64 KiB from the kernel, as they are used. False: there are none.
+  // Reserves 64 KiB, which the kernel provides as they are used. Returns false if there is no memory.
   bool start() noexcept;
 
-  // In a forked child, which has none of the parent's.
+  // Resets the table in a forked child, which has none of the parent's objects.
   void forget() noexcept;
 
-  // From 1, never given out twice; kNone: there is no room, or no number left. `is_new`: the object has it
-  // from this call.
+  // Returns the object's number, from 1 on and never used twice, or kNone if there is no room or no number
+  // left. `is_new` is set if this call assigned it.
   uint64_t number_of(uint64_t begin, bool& is_new) noexcept;
 
-  // A number for an object that is not among these; kNone: none is left.
+  // Returns a number for an object that is kept elsewhere, or kNone if none is left.
   uint64_t take_number() noexcept;
 
-  // It is gone. kNone: it was not told of.
+  // Removes an object. Returns its number, or kNone if it was not recorded.
   uint64_t remove(uint64_t begin) noexcept;
 
  private:
   static constexpr uint32_t kPlaces = 8192;
-  static constexpr uint32_t kTries = 32;  // places that an address can be at
+  static constexpr uint32_t kTries = 32;  // places that an address can have
 
   std::atomic<uint64_t>& place(uint64_t begin, uint32_t step) const noexcept;
 
