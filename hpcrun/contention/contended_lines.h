@@ -1,8 +1,7 @@
 #pragma once
-// Cache lines that threads were found to share falsely, or that the repair plan names: what lies there is
-// better moved elsewhere. A filter of fixed size: it may hold lines that nobody added, and forgets none.
-// Header only, for libprof-locks.so reads it as well. From any thread, without locks; async-signal-safe.
-// Zeroed memory is a valid empty one.
+// Keeps the cache lines that threads share falsely, or that the repair plan names: locks there should move. A
+// filter of fixed size, which may also hold other lines. Header only, because libhpcrun-sync.so reads it as
+// well. May be used from any thread without locks. Async-signal-safe. Zeroed memory is a valid empty object.
 
 #include <atomic>
 #include <cstdint>
@@ -12,10 +11,10 @@ namespace hpcrun {
 class ContendedLines {
  public:
   static constexpr uint32_t kBits = 4096;
-  // With more of its bits set the filter would mean nothing.
+  // With more bits set, the filter would hold too many other lines.
   static constexpr uint32_t kMaxLines = kBits / 8;
 
-  // `line`: any address in it. False: there is no room.
+  // Adds a line, by any address in it. Returns false if there is no room.
   bool add(uint64_t line) noexcept {
     std::atomic<uint64_t>& word = words_[place_of(line) / 64];
     const uint64_t bit = uint64_t{1} << place_of(line) % 64;
@@ -40,12 +39,12 @@ class ContendedLines {
   }
   static_assert(uint64_t{1} << (64 - 52) == kBits);
 
-  std::atomic<uint32_t> count_;  // of bits that are set
+  std::atomic<uint32_t> count_;  // number of set bits
   std::atomic<uint64_t> words_[kBits / 64];
 };
 
 }  // namespace hpcrun
 
-// The runtime's; it exports the variable under this name.
+// Exported by the runtime under this name.
 extern "C" __attribute__((visibility("default"))) hpcrun::ContendedLines hpcrun_contended_lines;
 constexpr char kContendedLinesName[] = "hpcrun_contended_lines";

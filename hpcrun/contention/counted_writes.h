@@ -1,7 +1,7 @@
 #pragma once
-// What threads write on pages that each has for itself (isolating.h), counted as SHERIFF-DETECT does. What
-// lay on a line is told to the measurement file as it is released, so that what comes in its place begins
-// anew (SHERIFF, section 4.5), or at the end. All calls are async-signal-safe.
+// Counts what threads write to their private pages (repair/isolate), as SHERIFF-DETECT does. The counts of a
+// line go to the measurement file when the data there is released, so that the next data starts at zero
+// (SHERIFF, section 4.5), or when measuring ends. All calls are async-signal-safe.
 
 #include "hpcrun/contention/written_lines.h"
 
@@ -9,18 +9,19 @@ namespace hpcrun {
 
 extern constinit WrittenLines written_lines;
 
-// Updates of a line after those of other threads, of which a finding has more (SHERIFF, section 4.6).
+// A finding needs more updates of a line that follow another thread's (SHERIFF, section 4.6).
 constexpr uint32_t kMinInterleaved = 100;
 
-// The calling thread changed these bytes of the line, a bit for each (IsolationCallbacks::changed).
+// Records that the calling thread changed these bytes of the line, one bit each
+// (IsolationCallbacks::changed).
 void note_changed_line(uint64_t line, uint64_t bytes) noexcept;
 
-// Writes down what threads changed by turns in the allocation that starts there, which is released. Has no
-// effect if the allocation is not known.
+// Writes down what threads changed alternately in the allocation that starts there, which is being released.
+// Has no effect if the allocation is not known.
 void record_released(uint64_t start) noexcept;
 
-// Writes down what of the range threads changed by turns, and forgets it. What lies there must be known still
-// (heap.h).
+// Writes down what threads changed alternately in the range, and resets the counts. The data there must still
+// be known (heap.h).
 void record_written_lines(uint64_t low, uint64_t high) noexcept;
 
 }  // namespace hpcrun

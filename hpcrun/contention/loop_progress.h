@@ -1,10 +1,10 @@
 #pragma once
-// How fast a thread goes on in a loop: what its registers, and the words of its stack that the loop uses,
-// have changed by from one sample to the next. Among them are counters that grow with the turns of the loop;
-// which ones, is found when many samples are there. How fast these grow while the others at a cache line are
-// held (peer_freeze.h), against how fast otherwise, is what contention costs.
+// Measures how fast a thread proceeds in a loop: the changes of its registers, and of the words of its stack
+// that the loop uses, from one sample to the next. Among these are counters that grow with each iteration;
+// the analysis finds them from many samples. Contention costs the difference between their growth while the
+// other threads at a cache line are frozen (peer_freeze.h), and their growth otherwise.
 //
-// Async-signal-safe. Zeroed memory is a valid empty one.
+// Async-signal-safe. Zeroed memory is a valid empty object.
 
 #include <cstdint>
 
@@ -12,42 +12,42 @@
 
 namespace hpcrun {
 
-// What changed, between two samples of the thread at a line.
+// A change between two samples of the thread at a line.
 struct Progress {
-  static constexpr uint16_t kStackWord = 16;  // below: a register's number; from here on a word of the stack
+  static constexpr uint16_t kStackWord = 16;  // lower numbers are registers; from here on words of the stack
 
   uint16_t value;   // which
   int64_t change;   // not 0
-  uint64_t cpu_ns;  // in which it did
-  bool is_alone;    // the others were held all the time; otherwise nobody was held
+  uint64_t cpu_ns;  // in which it changed
+  bool is_alone;    // the others were frozen all the time; otherwise no thread was
 };
 
-// One thread's.
+// Belongs to one thread.
 class LoopProgress {
  public:
   static constexpr uint32_t kMaxStackWords = 4;
   static constexpr uint32_t kMaxChanges = kGeneralRegisters + kMaxStackWords;
 
-  // The time of the sample before, where it found the thread at this line, in the same loop by its looks;
-  // else 0.
+  // Returns the time of the last sample if it found the thread at this line, and apparently in the same loop;
+  // otherwise 0.
   uint64_t before(uint64_t line, uint64_t pc, const MachineState& state) const noexcept;
 
-  // What changed since that sample: `out` has room for kMaxChanges. Their count. The caller fills in
-  // is_alone.
+  // Determines what changed since that sample. `out` has room for kMaxChanges. Returns their number. The
+  // caller sets is_alone.
   uint32_t changes(const MachineState& state, const Access* accesses, uint32_t count,
                    const MemoryReader& memory, uint64_t cpu_ns, Progress* out) const noexcept;
 
-  // This is the sample before the next one.
+  // Stores this sample, for the comparison with the next one.
   void note(uint64_t line, uint64_t pc, const MachineState& state, const Access* accesses, uint32_t count,
             const MemoryReader& memory, uint64_t now_ns) noexcept;
 
-  // What comes next is compared with nothing: the thread did something else.
+  // Drops the last sample, because the thread did something else since.
   void forget() noexcept { now_ns_ = 0; }
 
-  // Is it worth while to hold others for more? A few dozen changes tell all that there is to be told.
+  // Returns true if more freezes are useful. A few dozen changes are enough.
   bool wants_more() const noexcept { return alone_ < kMaxAlone; }
 
-  // Is such a change to be told? Of both kinds about as many are.
+  // Returns true if a change of this kind should be recorded; both kinds are recorded about equally often.
   bool takes(bool is_alone) noexcept {
     if (is_alone) return ++alone_, true;
     return free_ < alone_ + kMaxFreeAhead && (++free_, true);
@@ -64,11 +64,11 @@ class LoopProgress {
     uint16_t bytes;
   };
 
-  uint64_t now_ns_;  // 0: there is none
+  uint64_t now_ns_;  // of the last sample; 0: there is none
   uint64_t line_;
   uint64_t pc_;
   MachineState state_;
-  uint32_t alone_, free_;  // that were told
+  uint32_t alone_, free_;  // number of recorded changes
   uint32_t words_;
   Word word_[kMaxStackWords];
 };

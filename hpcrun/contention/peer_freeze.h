@@ -1,10 +1,10 @@
 #pragma once
-// Stops the other threads at a contended cache line for some milliseconds, so that it is seen how fast one of
-// them goes on alone: what contention costs it (loop_progress.h). Threads stop in their own samples'
-// handlers, and go on by themselves when the time is over, whatever became of the one that asked.
+// Freezes the other threads at a contended cache line for some milliseconds, to measure how fast one thread
+// proceeds without contention (loop_progress.h). Threads stop in the handlers of their own samples. They
+// continue when the time is over, even if the requesting thread has ended.
 //
-// One for a process; one hold at a time. All calls are made in handlers, and are async-signal-safe and free
-// of locks; times are CLOCK_MONOTONIC.
+// One per process; one freeze at a time. All calls are made in handlers, are async-signal-safe and take no
+// lock. Times are CLOCK_MONOTONIC in ns.
 
 #include <atomic>
 #include <cstdint>
@@ -13,34 +13,35 @@ namespace hpcrun {
 
 class PeerFreeze {
  public:
-  static constexpr uint64_t kMaxNs = 20'000'000;        // of one hold, from the moment it was asked for
-  static constexpr uint64_t kRestNs = 40'000'000;       // between two
+  static constexpr uint64_t kMaxNs = 20'000'000;        // of one freeze, from its request on
+  static constexpr uint64_t kRestNs = 40'000'000;       // between two freezes
   static constexpr uint64_t kLongRestNs = 500'000'000;  // after the first kFirstHolds
   static constexpr uint32_t kFirstHolds = 16;
 
-  // Asks the `others` (1 or more) that use the line to stop, when it is time for that.
+  // Requests that the `others` (1 or more) that use the line stop, unless the last freeze was too recent.
   void ask(uint64_t line, uint32_t thread, uint32_t others, uint64_t now_ns) noexcept;
 
-  // By a thread at the line, which stays in here as long as it is held. True: it was.
+  // Must be called by each thread that is sampled at the line; does not return while it is frozen. Returns
+  // true if it was.
   bool stay(uint64_t line, uint32_t thread, uint64_t now_ns) noexcept;
 
   bool is_for(uint32_t thread) const noexcept;
 
-  // Have all others been held from `since` to `until`, for the thread that asked?
+  // Returns true if all others were frozen from `since` to `until`, for the requesting thread.
   bool lasted(uint64_t since, uint64_t until) const noexcept;
 
-  // Has nobody been held from `since` on?
+  // Returns true if no thread has been frozen since then.
   bool was_free(uint64_t since) const noexcept;
 
-  // Has the time gone by for which the others can be held?
+  // Returns true if the time of the freeze is over.
   bool is_over(uint64_t now_ns) const noexcept {
     return now_ns >= deadline_ns_.load(std::memory_order_relaxed);
   }
 
-  // By the one that asked: the others go on.
+  // Ends the freeze. Must be called by the requesting thread.
   void release(uint64_t now_ns) noexcept;
 
-  // For good; nobody is held afterwards. Not in a handler.
+  // Ends freezes permanently. Must not be called in a handler.
   void stop() noexcept;
 
  private:
@@ -48,14 +49,14 @@ class PeerFreeze {
   static constexpr uint32_t kPhases = 4;
   static Phase phase_of(uint32_t turn) noexcept { return static_cast<Phase>(turn % kPhases); }
 
-  std::atomic<uint32_t> turn_{0};  // its phase, and above how many holds there were; held threads wait on it
+  std::atomic<uint32_t> turn_{0};  // the phase, and above it the number of freezes; frozen threads wait on it
   std::atomic<uint64_t> line_{0};
   std::atomic<uint32_t> thread_{0};
   std::atomic<uint32_t> wanted_{0};
   std::atomic<uint32_t> held_{0};
   std::atomic<uint64_t> all_held_ns_{0};  // 0: not yet
   std::atomic<uint64_t> deadline_ns_{0};
-  std::atomic<uint64_t> last_held_ns_{0};  // until when somebody was
+  std::atomic<uint64_t> last_held_ns_{0};  // the end of the last freeze
   std::atomic<uint64_t> next_ns_{0};
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The access plans of the places where a thread is sampled: the same few, most often. One thread's. Zeroed
-// memory is a valid empty one. Async-signal-safe.
+// Caches the access plans of the code where a thread is sampled, which is often the same. Belongs to one
+// thread. Async-signal-safe. Zeroed memory is a valid empty object.
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@ namespace hpcrun {
 
 class PlanCache {
  public:
-  // As of plan_accesses(). Valid until the next call. Code that is changed (by a just-in-time compiler) may
-  // be planned as it was.
+  // Returns the plan as plan_accesses() does, valid until the next call. If code was changed (by a
+  // just-in-time compiler), the plan may be that of the old code.
   const AccessPlan& plan(uint64_t begin, uint64_t pc, const MemoryReader& code) noexcept {
     Slot& slot = slots_[(pc ^ pc >> 6) % kSlots];
     if (slot.pc != pc || slot.begin != begin) {

@@ -1,9 +1,9 @@
 #pragma once
-// Hardware breakpoints in another thread, on the words of one cache line: who is there, and where exactly.
-// The four registers of a processor cover half a line. Each breakpoint disarms itself after a few hits; every
-// hit raises a SIGTRAP of perf's in the thread, after the instruction that made it. Async-signal-safe.
+// Sets hardware breakpoints in another thread on the words of one cache line, to confirm its accesses. The
+// four debug registers of a processor cover half a line. A breakpoint disarms itself after a few hits. Each
+// hit raises a SIGTRAP of perf in the thread, after the instruction that made the access. Async-signal-safe.
 //
-// Arming takes about 10 us a breakpoint, a hit 20 us of the thread's time.
+// Arming takes about 10 us per breakpoint, and a hit takes 20 us of the thread's time.
 
 #include <cstdint>
 
@@ -14,14 +14,13 @@ constexpr uint32_t kWordBytes = 8;
 
 class Watch {
  public:
-  // Watches the words whose bits are set in `words`, kWatchedWords of them at most, of the line at this
-  // address, for `hits` accesses each, in thread `tid` of this process. `signal_data` comes back in the
-  // signals with the number of the word added. How many breakpoints there are, or a negated errno when there
-  // is none: ENOSPC where a debugger holds the registers, EACCES or EPERM where perf is forbidden, ESRCH for
-  // a thread that is gone.
+  // Watches words of a line in thread `tid` of this process, for `hits` accesses each. `words` has a bit for
+  // each, at most kWatchedWords. Signals carry `signal_data` plus the number of the word. Returns the number
+  // of breakpoints, or a negated errno if there is none: ENOSPC if a debugger uses the registers, EACCES or
+  // EPERM if perf is forbidden, ESRCH if the thread has ended.
   int arm(int tid, uint64_t line, uint8_t words, uint32_t hits, uint64_t signal_data) noexcept;
 
-  // Takes all back. Signals that are under way still come.
+  // Removes all breakpoints. Signals that were raised before may still arrive.
   void disarm() noexcept;
 
   bool is_armed() const noexcept { return count_; }

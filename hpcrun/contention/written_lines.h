@@ -1,6 +1,6 @@
 #pragma once
-// The cache lines that threads change, by address: who changed which bytes, and how often one did after
-// another. One table for a process and its threads that are processes; without locks.
+// Counts which threads change which bytes of each cache line, and how often one changes it after another. One
+// table for a process and its converted threads, without locks.
 
 #include <atomic>
 #include <cstdint>
@@ -12,17 +12,17 @@ namespace hpcrun {
 
 class WrittenLines {
  public:
-  static constexpr uint32_t kMaxLines = 8192;  // of twice the pages that can be watched at a time
+  static constexpr uint32_t kMaxLines = 8192;  // the lines of twice the maximum number of watched pages
 
-  // Takes 5 MiB from the kernel, as they are used. False: there are none.
+  // Reserves 5 MiB, which the kernel provides as they are used. Returns false if there is no memory.
   bool start() noexcept;
-  // In a forked child, which has none of the parent's.
+  // Resets the table in a forked child, which has none of the parent's lines.
   void forget() noexcept;
 
-  // Async-signal-safe. `line` is its address.
+  // Records that a thread changed these bytes of the line at this address, one bit each. Async-signal-safe.
   void note(uint64_t line, uint32_t thread, uint64_t bytes) noexcept;
 
-  // use(uint64_t address, WrittenLine&) for those of the range that were changed.
+  // Calls use(uint64_t address, WrittenLine&) for each changed line of the range.
   template <typename Use>
   void for_each_in(uint64_t low, uint64_t high, Use use) noexcept {
     if (count_.load(std::memory_order_relaxed) == 0) return;
@@ -37,12 +37,12 @@ class WrittenLines {
       if (Entry* const entry = find(line, false)) use(line, entry->status);
   }
 
-  // Changes for which there was no room.
+  // Counts changes that were dropped because there was no room.
   uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr uint32_t kTries = 64;  // places that a line can be at
-  static constexpr uint64_t kFew = 256;   // lines that are sooner looked up than looked for
+  static constexpr uint32_t kTries = 64;  // places that a line can have
+  static constexpr uint64_t kFew = 256;   // up to this many lines, look-ups are faster than a scan
 
   struct Entry {
     std::atomic<uint64_t> line;  // 0: free
