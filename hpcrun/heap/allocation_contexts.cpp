@@ -27,7 +27,7 @@ uint64_t key_of(uint64_t path, uint64_t bytes) noexcept {
 
 }  // namespace
 
-// Of a stack that is not the thread's own only the return address's page is known to be there.
+// If the stack is not the thread's own, only the page of the return address is known to exist.
 AllocationCall call_at(const void* frame, const StackBounds& stack) noexcept {
   const auto at = reinterpret_cast<uint64_t>(frame);
   const uint64_t caller = at - sizeof(uint64_t);

@@ -45,7 +45,7 @@ bool AllocationMap::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
   if (bytes < uint64_t{1} << kBlockBits) [[likely]]
     return true;
   const uint64_t first = begin >> kBlockBits;
-  const uint64_t end = (begin + bytes) >> kBlockBits;  // the last one is not inside as a whole
+  const uint64_t end = (begin + bytes) >> kBlockBits;  // the last block is only partly inside
   if (first + 1 < end)
     region->blocks[first % kBlocks].store(
         kReachesOn | static_cast<uint32_t>(begin / kGranule % kCellsOfBlock), std::memory_order_relaxed);
@@ -84,7 +84,7 @@ uint32_t AllocationMap::blocks_back(uint64_t block) const noexcept {
   return back & kReachesOn ? 0 : back;
 }
 
-// The last allocation that begins in the block, not behind that cell of it.
+// Finds the last allocation that begins in the block, at or before that cell.
 bool AllocationMap::find_in_block(uint64_t block, uint64_t last_cell, FoundAllocation& out) const noexcept {
   const Region* const region = region_at(block << kBlockBits);
   if (!region) return false;
@@ -100,8 +100,9 @@ bool AllocationMap::find_in_block(uint64_t block, uint64_t last_cell, FoundAlloc
   return false;
 }
 
-// A block that is inside an allocation says where that begins. One that holds no beginning before the
-// address, and is not inside, is the end of what begins in the block before, or of what that is inside of.
+// A block inside an allocation has the distance to its start. A block that is not inside one, and has no
+// start before the address, is the end of an allocation that begins in the previous block, or that contains
+// it.
 bool AllocationMap::find(uint64_t address, FoundAllocation& out) const noexcept {
   const uint64_t block = address >> kBlockBits;
   if (const uint32_t back = blocks_back(block)) return find_in_block(block - back, kCellsOfBlock - 1, out);

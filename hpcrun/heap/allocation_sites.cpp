@@ -9,7 +9,7 @@ namespace hpcrun {
 namespace {
 
 constexpr uint32_t kBeingGivenOut = 0;
-constexpr uint64_t kRoundedUp = uint64_t{1} << 63;  // what no size has
+constexpr uint64_t kRoundedUp = uint64_t{1} << 63;  // set in no size
 constexpr uint32_t kNobodys = UINT32_MAX;           // no number was left
 
 uint64_t key_of(uint64_t path, uint64_t bytes) noexcept {
@@ -36,7 +36,7 @@ void AllocationSites::forget() noexcept {
   given_out_.store(0, std::memory_order_relaxed);
 }
 
-// The key's, or the free one that becomes the key's. There are more places than numbers.
+// Returns the place of the key, or a free one that becomes it. There are more places than numbers.
 AllocationSites::Place* AllocationSites::place_of(uint64_t key, bool make) noexcept {
   for (uint32_t level = 0; level < kLevels; ++level) {
     for (uint32_t step = 0; step < tries(level); ++step) {
@@ -52,7 +52,7 @@ AllocationSites::Place* AllocationSites::place_of(uint64_t key, bool make) noexc
   return nullptr;
 }
 
-// Whoever comes first gives out the number; whoever meets that half-way goes without, this once.
+// The first thread assigns the number. A thread that arrives while it does so gets none this time.
 SiteId AllocationSites::number_at(Place& place, const AllocationSite& site) noexcept {
   uint32_t number = place.number.load(std::memory_order_acquire);
   if (number != kBeingGivenOut) return number == kNobodys ? kNoSite : static_cast<SiteId>(number);
@@ -66,7 +66,7 @@ SiteId AllocationSites::number_at(Place& place, const AllocationSite& site) noex
   if (place.number.compare_exchange_strong(number, next, std::memory_order_acq_rel))
     return static_cast<SiteId>(next);
   return number == kNobodys ? kNoSite
-                            : static_cast<SiteId>(number);  // and the number that was taken is nobody's
+                            : static_cast<SiteId>(number);  // and the number that was taken stays unused
 }
 
 SiteId AllocationSites::number_of(uint64_t path, const AllocationSite& site) noexcept {
@@ -76,7 +76,7 @@ SiteId AllocationSites::number_of(uint64_t path, const AllocationSite& site) noe
   const bool may_give_out = count() < kLastSite;  // and places are left
   Place* const whole = place_of(key_of(path, 0), may_give_out);
   if (!whole) return kNoSite;
-  // Half of the numbers are for contexts alone.
+  // Half of the numbers are reserved for contexts without a size.
   const bool tells_sizes =
       count() < kLastSite / 2 && whole->sizes.load(std::memory_order_relaxed) < kMaxSizes;
   exact = tells_sizes ? place_of(key_of(path, site.bytes), true) : nullptr;

@@ -16,8 +16,8 @@
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/capture.h"
 
-// Null if libprof-heap.so is not loaded. A look-up by name would allocate where it fails, by the
-// program's allocator.
+// Null if libhpcrun-memory.so is not loaded. A look-up by name would call the program's allocator if it
+// fails.
 extern "C" hpcrun::HeapHooks hpcrun_heap_hooks __attribute__((weak));
 
 namespace hpcrun {
@@ -36,7 +36,7 @@ constexpr char kTooManyPaths[] =
     "call paths, than prof can follow.";
 
 HeapHooks* hooks = nullptr;
-uint16_t left_out[2];  // modules with our frames: the runtime's and the library's
+uint16_t left_out[2];  // modules whose frames are removed: the runtime and the library
 constinit std::atomic<bool> knows_all_paths{true};
 constinit std::atomic<bool> is_started{false};
 
@@ -49,7 +49,7 @@ uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   return hash ? hash : 1;
 }
 
-// The path ends in the function that called the allocator.
+// Walks the stack, and adds the context. The path ends in the function that called the allocator.
 [[gnu::noinline]] AllocationContext* walk_context(ThreadState& thread, const AllocationCall& call) noexcept {
   AllocationContexts& contexts = *allocation_slot.of(thread);
   ucontext_t here;
@@ -84,12 +84,12 @@ uint64_t hash_of(const FrameKey* frames, uint32_t depth) noexcept {
   return context;
 }
 
-// Alignments beyond that are no matter of cache lines.
+// Limits alignments: larger ones do not concern cache lines.
 uint32_t as_align(size_t align) noexcept {
   return static_cast<uint32_t>(std::min<size_t>(align, kPageBytes));
 }
 
-// True if pages are counted: where each allocation was made has to be known.
+// True if writes to pages are counted: each allocation's site must be known.
 bool is_each_counted() noexcept {
   return process_state.config.contention_by_pages;
 }
@@ -141,7 +141,7 @@ void allocated(void* at, size_t bytes, size_t align, const void* frame) noexcept
   const auto made = allocation_hooks.made.load(std::memory_order_acquire);
   const bool is_closed = made && made(at, bytes, caller_at(frame));
   if (!is_closed && !is_each_counted()) hooks->frequent.count(bytes, frame);
-  // Pages that are chosen among all allocations need not know where each was made.
+  // If pages are isolated at random, sites are not needed.
   if (!is_each_counted() && !hooks->frequent.has_reports(bytes)) return;
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
@@ -163,7 +163,7 @@ void mapped(void* at, size_t bytes, const void* frame) noexcept {
   if (!is_sampling_this_copy()) return;
   ThreadState* const thread = this_thread();
   if (!thread || thread->busy) return;
-  // Small ones may be an allocator's own: a virtual machine makes them all the time.
+  // Small mappings may be made by an allocator; virtual machines make many.
   const SiteId site =
       site_of(*thread, bytes, kPageBytes, frame, bytes < kLargeMapping ? Walks::AtPace : Walks::All);
   if (site != kNoSite) heap.mappings.add(reinterpret_cast<uint64_t>(at), bytes, site);
@@ -175,8 +175,8 @@ void unmapped(void* at) noexcept {
     process_state.file.write_object_end(number, monotonic_ns());
 }
 
-// True if calls of malloc come to the library: a program with an allocator of its own has them come there. No
-// call is made to find out, which would change where the program's own allocations lie.
+// True if calls of malloc reach the library; in a program with its own allocator they do not. Determined
+// without a call, which would change where the program's allocations lie.
 bool sees_calls() noexcept {
   Dl_info of_malloc, of_library;
   return dladdr(reinterpret_cast<const void*>(&malloc), &of_malloc) && dladdr(hooks, &of_library) &&
@@ -185,7 +185,7 @@ bool sees_calls() noexcept {
 
 enum class Calls { NotLooked, Seen, NotLoaded, OwnAllocator };
 
-// Once: in a forked child neither the loader nor the allocator need be ready yet.
+// Looks once, because in a forked child the loader and the allocator may not be ready.
 Calls find_calls() noexcept {
   static Calls found = Calls::NotLooked;
   if (found != Calls::NotLooked) return found;
@@ -204,7 +204,7 @@ void note_unseen(Calls calls, bool follows, bool places) noexcept {
 }
 
 Reports wanted_reports() noexcept {
-  // Pages are chosen among all allocations, or counted.
+  // Pages are isolated at random, or their writes are counted.
   if (process_state.config.isolates_always || is_each_counted()) return Reports::All;
   return process_state.config.repairs() ? Reports::AtNeed : Reports::Searching;
 }
@@ -235,8 +235,8 @@ void begin_thread() noexcept {
   if (hooks) hooks->frequent.begin_thread();
 }
 
-// While contention is searched for, small allocations that a program with several threads makes over and over
-// are followed as well (frequent_calls.h).
+// From the second thread on, a search for contention also follows small allocations that are made frequently
+// (frequent_calls.h).
 void begin_threads() noexcept {
   if (!hooks) return;
   const bool is_searched_at_need = process_state.search_descriptor != kNoDescriptor;
@@ -250,7 +250,7 @@ void finish() noexcept {
   heap.is_placed.store(false, std::memory_order_relaxed);
   is_started.store(false, std::memory_order_relaxed);
   if (!hooks) return;
-  // A program that never had a second thread has no contention to be told.
+  // A program that never had a second thread has no contention.
   const bool knows_all = knows_all_paths.exchange(true) && !hooks->frequent.has_passed_over();
   if (!knows_all && process_state.thread_count.load(std::memory_order_relaxed) > 1)
     process_state.file.write_note(kTooManyPaths, NoteKind::Contention);

@@ -18,12 +18,12 @@ void end_object(uint64_t begin) noexcept {
 
 namespace {
 
-// As AccessRecord::object has it.
+// Returns the number as in AccessRecord::object.
 uint64_t object_of(uint64_t number) noexcept {
   return number == RecordedObjects::kNone ? 0 : number + 1;
 }
 
-// Of the program's heap; kNone where none is known.
+// Returns the number of an allocation of the program, or kNone if none is known.
 uint64_t allocation_at(uint64_t address, FoundAllocation& found) noexcept {
   if (!heap.map.find(address, found)) return RecordedObjects::kNone;
   const AllocationSite site = heap.sites.site(found.site);
@@ -38,14 +38,14 @@ uint64_t allocation_at(uint64_t address, FoundAllocation& found) noexcept {
   return number;
 }
 
-// Of what it mapped itself.
+// Returns the number of memory that the program mapped itself.
 uint64_t mapping_at(uint64_t address) noexcept {
   FoundMapping found;
   if (!heap.mappings.find(address, found)) return Mappings::kNone;
   if (const uint64_t known = heap.mappings.number_of(found, Mappings::kNone)) return known;
   const uint64_t number = heap.recorded.take_number();
   if (number == RecordedObjects::kNone || heap.mappings.number_of(found, number) != number)
-    return Mappings::kNone;  // another thread is faster, or it is gone: the next access will tell
+    return Mappings::kNone;  // another thread was faster, or it was unmapped; the next access tries again
   const AllocationSite site = heap.sites.site(found.site);
   process_state.file.write_object({number, found.begin, found.bytes, 0, site.thread, site.node, site.align});
   return number;

@@ -10,7 +10,7 @@ constexpr unsigned kPageBits = 12;
 constexpr unsigned kSiteBits = 15;
 static_assert(kLastSite < 1u << kSiteBits);
 static_assert(AllocationMap::kAddressBits - kPageBits + kSiteBits <= 64);
-constexpr uint64_t kBeingFilled = 1;  // no page has it: the first one is never mapped
+constexpr uint64_t kBeingFilled = 1;  // not a page number in use: the first page is never mapped
 
 uint64_t begin_of(uint64_t key) noexcept {
   return key >> kSiteBits << kPageBits;

@@ -40,7 +40,7 @@ uint64_t RecordedObjects::number_of(uint64_t begin, bool& is_new) noexcept {
   is_new = false;
   if (!places_) return kNone;
   const uint64_t key = key_of(begin);
-  // Again where another object was faster at the same place.
+  // Tries again if another object took the place.
   for (uint32_t attempt = 0; attempt < kTries; ++attempt) {
     std::atomic<uint64_t>* free = nullptr;
     for (uint32_t step = 0; step < kTries; ++step) {
