@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kLowestAddress = 65536;
 constexpr uint64_t kHighestAddress = uint64_t{1} << 47;
 
-// The words of its first line that an access touches.
+// Returns the words of the access's first line that it touches.
 uint8_t words_of(const Access& access) noexcept {
   const uint32_t first = access.address % kLineBytes / kWordBytes;
   const uint64_t last_byte = std::min<uint64_t>(access.address % kLineBytes + access.bytes, kLineBytes) - 1;
@@ -28,8 +28,8 @@ bool is_own(const Access& access, const WatchedThread& thread) noexcept {
   return access.address >= thread.stack_low && access.address < thread.stack_high;
 }
 
-// A thread's own stack is nobody else's business as long as nobody else is seen there. What the profiler
-// keeps for itself is no finding about the program.
+// Returns false for a thread's own stack, unless another thread was seen there, and for data of the profiler,
+// which is not a finding about the program.
 bool is_shareable(const Access& access, const WatchedThread& thread, const SuspectLines& suspects,
                   uint64_t now_ns) noexcept {
   if (access.address < kLowestAddress || access.address >= kHighestAddress) return false;
@@ -51,8 +51,8 @@ bool ContentionWatch::enter(State from) noexcept {
   return state_.compare_exchange_strong(from, State::Changing, std::memory_order_acquire);
 }
 
-// Whoever changes it is done soon, unless a handler of the program's interrupted that and ends the process
-// from there.
+// Waits for a thread that changes it, which takes little time. A handler of the program may interrupt that
+// thread and end the process, so the wait is limited.
 void ContentionWatch::stop() noexcept {
   freeze_.stop();
   constexpr int kMaxTurns = 1'000;
@@ -76,15 +76,16 @@ void ContentionWatch::expire(uint64_t now_ns) noexcept {
   leave(State::Idle);
 }
 
-// What was searched for and not found is watched for all the same, to be found when it begins.
+// Sets the earliest time of the next watch. Watches go on between searches, at a lower rate, to find
+// contention that begins then.
 void ContentionWatch::rest(uint64_t now_ns) noexcept {
   const uint64_t until =
       callbacks_.sample_often ? std::min(search_.rests_until(now_ns), now_ns + kLongRestNs) : 0;
   next_ns_.store(std::max(until, now_ns + kRestNs), std::memory_order_relaxed);
 }
 
-// Those that the thread seems to use, as many as there are breakpoints; in other watches others of them, and
-// what remains of the line beside them.
+// Chooses as many words that the thread seems to use as there are breakpoints. Other watches choose others of
+// them, and the remaining words of the line.
 uint8_t ContentionWatch::words_to_watch(uint8_t used) noexcept {
   if (std::popcount(used) > static_cast<int>(kWatchedWords)) {
     const uint8_t half = watches_ % 2 ? 0xf0 : 0x0f;
@@ -185,8 +186,8 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
   const uint64_t line = lines_[signal_data >> 8 & (kRememberedLines - 1)].load(std::memory_order_relaxed);
   const uint64_t word = line + (signal_data & 7) * kWordBytes;
   hits_left_.fetch_sub(1, std::memory_order_relaxed);
-  thread.loop->forget();  // a hit takes its time
-  // No sample came that would have ended the watch: who comes now need not have met anybody.
+  thread.loop->forget();  // a hit takes time, which is not progress
+  // No sample has ended the watch in time, so this hit may be much later than the meeting.
   if (at.now_ns > deadline_ns_.load(std::memory_order_relaxed)) return;
   suspects_.note_seen(line, at.now_ns);
   go_on_searching(at.now_ns);
@@ -201,7 +202,7 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
     evidence.access = *access;
     evidence.is_exact = true;
   }
-  // Whole words that are accessed at once are aligned, but for a few.
+  // Most accesses to whole words are aligned.
   if (!evidence.is_exact && plan.unplaced.bytes == kWordBytes) {
     evidence.access.kind = plan.unplaced.kind;
     evidence.access.is_locked = plan.unplaced.is_locked;
@@ -210,9 +211,9 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
   callbacks_.report(thread.index, evidence);
 }
 
-// Of what threads do beside, that counts which meets a line where one of them had to fetch it lately. Where
-// the hardware tells nothing of other cores' caches, what comes from a shared one may have been fetched
-// (analysis/pipeline/contention.cpp knows better in the end).
+// Other accesses of threads count at a line that one of them had to fetch from another core recently. If the
+// hardware does not report other cores' caches, a line from a shared cache may have been fetched from one
+// (analysis/pipeline/contention.cpp decides in the end).
 void ContentionWatch::sampled_access(const WatchedThread& thread, const SampledAccess& sampled) noexcept {
   const Access& access = sampled.access;
   if (!is_shareable(access, thread, suspects_, sampled.time_ns)) return;

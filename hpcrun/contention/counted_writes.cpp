@@ -14,7 +14,7 @@ void note_changed_line(uint64_t line, uint64_t bytes) noexcept {
 
 namespace {
 
-// The bytes in the order of the objects that they lie in: a record for each, the first of which counts.
+// Writes a record for each object on the line, in the order of addresses. The first one has the counts.
 void record(uint64_t line, WrittenLine::Writer writer, uint64_t now_ns) noexcept {
   WrittenRecord record{now_ns,
                        writer.thread,
@@ -25,7 +25,7 @@ void record(uint64_t line, WrittenLine::Writer writer, uint64_t now_ns) noexcept
                        writer.interleaved,
                        writer.true_sharing,
                        writer.false_sharing};
-  constexpr uint32_t kGranule = AllocationMap::kGranule;  // in which one object begins at most
+  constexpr uint32_t kGranule = AllocationMap::kGranule;  // at most one object begins in it
   constexpr uint64_t kOne = (uint64_t{1} << kGranule) - 1;
   for (uint32_t at = 0; at < kLineBytes; at += kGranule) {
     const uint64_t bytes = writer.bytes & kOne << at;

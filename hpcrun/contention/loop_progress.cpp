@@ -4,7 +4,7 @@ namespace hpcrun {
 namespace {
 
 constexpr uint8_t kStackPointer = 4;
-// What changes by more is no counter, but an address or a random number.
+// A larger change is that of an address or a random number, not of a counter.
 constexpr int64_t kMaxChange = int64_t{1} << 40;
 
 bool is_counter_sized(const Access& access) noexcept {
@@ -25,7 +25,7 @@ bool is_plausible(int64_t change) noexcept {
   return change != 0 && change < kMaxChange && change > -kMaxChange;
 }
 
-// The same word of the frame has the same number whenever the function runs.
+// Returns a number for a word of the frame that is the same whenever the function runs.
 uint16_t number_of(uint64_t address, uint64_t stack_pointer) noexcept {
   return static_cast<uint16_t>(Progress::kStackWord + (address - stack_pointer) / 4 % 1024);
 }

@@ -25,11 +25,11 @@ struct MemoryThread {
   PlanCache plans;
   LoopProgress loop;
   AccessStream accesses;
-  const Stack* stack;  // on which the thread is, in a handler; nullptr: not walked yet
+  const Stack* stack;  // of the thread, in a handler; nullptr: not walked yet
   const ucontext_t* interrupted;
   Stack walked;
-  uint32_t generation;  // walk_generation() that the plans belong to
-  bool has_no_clock;    // of the time for which it is ready to run
+  uint32_t generation;  // walk_generation() of the plans
+  bool has_no_clock;    // for its ready time
 };
 
 constinit std::atomic<const SharingUser*> sharing_user{nullptr};
@@ -45,9 +45,9 @@ constexpr NodeId kThreadRoot = 0;
 ContentionWatch* watch;
 alignas(ContentionWatch) unsigned char watch_memory[sizeof(ContentionWatch)];
 Parallelism parallelism;
-std::atomic<int>* tids;  // by index, 0 for those that are gone or were never sampled
+std::atomic<int>* tids;  // by index; 0 for threads that ended or were never sampled
 
-// Up to the end of the page, and on where the next one is there.
+// Reads up to the end of the page, and further if the next page exists.
 size_t read_memory(const void*, uint64_t address, void* to, size_t bytes) noexcept {
   const size_t in_page = std::min<size_t>(bytes, kPageBytes - (address & kPageMask));
   if (!safe_read(address, to, in_page)) return 0;
@@ -78,7 +78,8 @@ const Stack& stack_of(ThreadState& thread) noexcept {
   return *memory.stack;
 }
 
-// In the context of the instruction, which is not quite where the thread was stopped.
+// Writes an access down in the context of its instruction, which differs slightly from where the thread
+// stopped.
 void report(uint32_t, const Evidence& evidence) noexcept {
   ThreadState& thread = *this_thread();
   const Stack& stack = stack_of(thread);
@@ -103,7 +104,7 @@ void report(uint32_t, const Evidence& evidence) noexcept {
                   evidence.is_exact || evidence.hardware.period != 0, evidence.access.is_locked});
 }
 
-// Where the thread is does not matter: the line says to what it belongs.
+// Writes progress down at the thread's root: the context does not matter, because the line identifies it.
 void report_progress(uint32_t, uint64_t line, uint64_t time_ns, const Progress& progress) noexcept {
   slot.of(*this_thread())
       ->accesses.append({time_ns, progress.cpu_ns, line, progress_bytes(progress.value, progress.is_alone),
@@ -137,7 +138,7 @@ MachineState state_of(const ucontext_t& context) noexcept {
   return state;
 }
 
-// Plans of code that was unloaded are not those of what came in its place.
+// Drops the plans after code was unloaded: other code may have its addresses.
 MemoryThread* ready_memory_of(ThreadState& thread) noexcept {
   MemoryThread* const memory = memory_of(thread);
   if (!memory || memory->generation == walk_generation()) return memory;
@@ -167,8 +168,8 @@ Parallelism::Ready ready_time(ThreadState& thread, MemoryThread& memory, uint64_
   return {!memory.has_no_clock, 0};
 }
 
-// Where samples come seldom as long as nothing is to be found. Of threads that are processes the clocks tell
-// something else, and with a trace by the wall clock they are read for that.
+// Determines whether threads alternate, in runs whose sampling rate is low at rest. Not if threads may be
+// converted, whose clocks differ, or if the trace uses the wall clock, which reads the same clocks.
 Parallelism::Threads running_threads(ThreadState& thread, MemoryThread& memory, uint64_t now) noexcept {
   if (process_state.search_descriptor == kNoDescriptor || may_convert_threads() ||
       process_state.traces_wall_clock)
@@ -176,8 +177,7 @@ Parallelism::Threads running_threads(ThreadState& thread, MemoryThread& memory, 
   return parallelism.sampled(now, ready_time(thread, memory, now), process_cpu_ns);
 }
 
-// What the runtime itself does, in handlers above all, is sampled like everything. Its tables are not the
-// program's data.
+// True for code of the runtime, which is sampled as well. Its tables are not data of the program.
 bool is_own(uint64_t ip) noexcept {
   const uint16_t own = frame_module(frame_of(reinterpret_cast<const void*>(&is_own)));
   return own != kModuleNone && frame_module(frame_of(reinterpret_cast<const void*>(ip))) == own;
@@ -210,7 +210,7 @@ void on_hit(ThreadState& thread, const ucontext_t& context, uint64_t signal_data
   watch->hit(watched(thread, *memory), stopped_at(thread, context, now), signal_data);
 }
 
-// A ring has room for fewer; more than that came while it was read.
+// A ring has room for fewer; if there are more, they arrived while it was read.
 constexpr uint32_t kMaxRecords = 128;
 
 bool next_of_program(MemoryRing& ring, MemoryRecord& out) noexcept {
@@ -219,8 +219,8 @@ bool next_of_program(MemoryRing& ring, MemoryRecord& out) noexcept {
   return false;
 }
 
-// The last of the records raised the signal: it was made where the thread stopped. Of those before it, which
-// came while no signal could, only the instruction is known.
+// The last record raised the signal, so it was made where the thread stopped. For earlier records, which
+// arrived while signals were blocked, only the instruction is known.
 void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, uint64_t) noexcept {
   MemoryThread* const memory = ready_memory_of(thread);
   if (!memory) return;
@@ -259,7 +259,7 @@ ContentionSource source_in_use() noexcept {
                                                                      : ContentionSource::Pebs;
 }
 
-// Samples come often, and all allocations are told of, or neither.
+// Begins or ends a search: with it, the sampling rate is high and all allocations are reported.
 void search(bool is_on) noexcept {
   if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->search(is_on);
   sample_often(is_on);
@@ -311,7 +311,7 @@ void start() noexcept {
   switch_on(slot);
 }
 
-// Once: before the process has several threads.
+// Populates the watch's memory once, before the process has several threads.
 void populate() noexcept {
   if (is_on(slot) && !is_populated.exchange(true, std::memory_order_relaxed)) watch->populate();
 }

@@ -9,8 +9,8 @@ namespace hpcrun {
 
 namespace {
 
-// The runtime, and its libraries for the heap, locks, isolation, OpenCL and MPI; twice that for those that a
-// program unloads and loads again.
+// The runtime, and its libraries for the heap, locks, isolation, OpenCL and MPI; twice as many, because a
+// program may unload and reload them.
 constexpr uint32_t kMaxModules = 12;
 
 struct Range {

@@ -12,12 +12,12 @@ namespace {
 using Operation = DataSource::Operation;
 using Origin = DataSource::Origin;
 
-// Far beyond what is asked for, and below what a record of a stream holds.
+// Far above the periods in use, and below the limit of a stream's record.
 constexpr uint64_t kMaxPeriod = uint64_t{1} << 40;
 constexpr uint64_t kMaxCycles = UINT32_MAX;
 
-// What the event counts is known, whatever its records say of their source: most kernels fill that in for
-// latency events and IBS alone.
+// Derives the source from what the event counts. Most kernels fill in the source of records for latency
+// events and IBS only.
 DataSource source_of(const MemoryRecord& record, MemoryEvent event) noexcept {
   DataSource source = decode_data_source(record.data_source);
   if (event == MemoryEvent::Operations) return source;

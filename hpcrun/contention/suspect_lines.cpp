@@ -8,8 +8,8 @@ namespace hpcrun {
 
 namespace {
 
-// A visitor, in one word: 35 bits of time in steps of about a millisecond (a year), 20 of the thread, whether
-// it writes, 8 of where. Never 0, for the time is not.
+// A visitor in one word: 35 bits of time in steps of about a millisecond (a year), 20 bits of the thread, one
+// bit if it writes, and 8 bits for the words. Never 0, because the time is not.
 constexpr unsigned kStepBits = 20;
 constexpr unsigned kTimeShift = 29;
 constexpr unsigned kThreadShift = 9;
@@ -31,7 +31,7 @@ bool was_lately(uint64_t visitor, uint64_t now_ns) noexcept {
   return visitor && time_of(visitor) + SuspectLines::kTogetherNs > now_ns;
 }
 
-constexpr uint64_t kBeingClaimed = 1;  // no line's address
+constexpr uint64_t kBeingClaimed = 1;  // not the address of a line
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void SuspectLines::populate() noexcept {
   if (lines_) populate_own_memory(lines_, kLines * sizeof(Line));
 }
 
-// The thread's own, else the one whose visitor was there longest ago.
+// Returns the thread's own place, or that of the visitor that was there longest ago.
 std::atomic<uint64_t>& SuspectLines::Line::place_of(uint32_t thread) noexcept {
   std::atomic<uint64_t>* oldest = &visitors[0];
   for (std::atomic<uint64_t>& place : visitors) {
@@ -73,7 +73,7 @@ SuspectLines::Line* SuspectLines::find(uint64_t line) const noexcept {
   return nullptr;
 }
 
-// A place that nobody visited lately.
+// Returns a place that no thread visited recently.
 SuspectLines::Line* SuspectLines::claim(uint64_t line, uint64_t now_ns) noexcept {
   Line* const bucket = bucket_of(line);
   for (Line* place = bucket; place < bucket + kWays; ++place) {
@@ -109,7 +109,7 @@ bool SuspectLines::visit(const LineVisit& visit, Meeting& out) noexcept {
     mine |= before & kWhere;
   own.store(mine, std::memory_order_relaxed);
   out.others = 0;
-  uint64_t other = 0;  // the last whom this thread disturbs, or who disturbs it
+  uint64_t other = 0;  // the last thread that this one disturbs, or that disturbs it
   for (const std::atomic<uint64_t>& place : line->visitors) {
     const uint64_t visitor = place.load(std::memory_order_relaxed);
     const bool is_other = was_lately(visitor, visit.now_ns) && thread_of(visitor) != visit.thread;

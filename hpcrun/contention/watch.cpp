@@ -12,7 +12,7 @@ namespace hpcrun {
 
 namespace {
 
-// A descriptor, or a negated errno.
+// Returns a descriptor, or a negated errno.
 int open_breakpoint(int tid, uint64_t address, uint64_t signal_data) noexcept {
   perf_event_attr attr{};
   attr.size = sizeof attr;
@@ -48,7 +48,7 @@ int Watch::arm(int tid, uint64_t line, uint8_t words, uint32_t hits, uint64_t si
     }
     descriptors_[count_++] = descriptor;
   }
-  // All at once, as far as that goes; PERF_EVENT_IOC_REFRESH lets an event happen so often and stops it.
+  // Enables all as nearly at once as possible. PERF_EVENT_IOC_REFRESH stops an event after so many hits.
   for (uint32_t i = 0; i < count_; ++i) raw_syscall(SYS_ioctl, descriptors_[i], PERF_EVENT_IOC_REFRESH, hits);
   return count_ ? static_cast<int>(count_) : failure;
 }

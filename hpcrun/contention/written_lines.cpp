@@ -40,8 +40,8 @@ WrittenLines::Entry* WrittenLines::find(uint64_t line, bool adds) noexcept {
   return adds ? replace(line) : nullptr;
 }
 
-// One that threads did not change by turns makes room. Who notes something of it at the same time is taken to
-// have changed this line once.
+// Replaces a line that threads did not change alternately. A thread that records a change of the old line at
+// the same time counts as having changed the new one once.
 WrittenLines::Entry* WrittenLines::replace(uint64_t line) noexcept {
   for (uint32_t step = 0; step < kTries; ++step) {
     Entry& entry = entries_[(place_of(line) + step) % kMaxLines];
