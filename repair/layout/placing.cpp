@@ -15,10 +15,10 @@ constinit Placing placing;
 
 namespace {
 
-// Of one allocation: larger ones hold more than locks.
+// Limits the bytes of one allocation: larger ones have more than locks in them.
 constexpr uint64_t kMaxLockBytes = 4096;
 
-// The sizes that a site has. Rounded up, they are those of a power of two.
+// Returns the smallest size of the site. Rounded-up sizes range down to half of the power of two.
 uint64_t least_bytes(const AllocationSite& site) noexcept {
   return site.varies ? site.bytes / 2 + 1 : site.bytes;
 }
@@ -45,7 +45,7 @@ RepairRecord record_of(RepairKind kind, SiteId number, const Placement& placemen
   return record;
 }
 
-// The first time that the program comes to an entry.
+// Records the first allocation for an entry of the plan.
 void note_met(uint32_t entry, SiteId site, const Placement& placement) noexcept {
   const uint64_t bit = uint64_t{1} << entry % 64;
   if (placing.met[entry / 64].fetch_or(bit, std::memory_order_relaxed) & bit) return;
@@ -121,7 +121,7 @@ void announce_to_plan(const ModuleInfo& module) noexcept {
     if (entry.kind == PlanKind::GlobalLocks) return add_contended(innermost, entry.most_bytes);
     const uint64_t outer = entry.frame_count > 1 ? placing.planned.address_of(entry, 1) : 0;
     HeapHooks* const hooks = placing.hooks.load(std::memory_order_acquire);
-    // Frames of callers are one before the return address.
+    // The frame of a caller is one byte before the return address.
     if (hooks && (outer || entry.frame_count == 1))
       hooks->placed_calls.add_path(innermost + 1, outer ? outer + 1 : 0);
   });

@@ -1,8 +1,8 @@
 #pragma once
-// Repair of layout in the process that is measured: allocations of sites that the repair plan names, or that
-// the run finds threads to contend for, are placed anew (hpcrun/model/placement.h) by libprof-heap.so,
-// and lines that are falsely shared are made known (contended_lines.h). What is decided is written down. One
-// for a process; async-signal-safe unless said otherwise.
+// Repairs the heap layout of the measured process. Allocations of sites that the repair plan names, or that
+// threads are found to contend for, are placed (hpcrun/model/placement.h) by libhpcrun-memory.so. Falsely
+// shared lines are added to hpcrun_contended_lines. Each decision is written down. One per process.
+// Async-signal-safe unless stated otherwise.
 
 #include "hpcrun/heap/allocation_sites.h"
 #include "hpcrun/heap/heap_hooks.h"
@@ -19,10 +19,10 @@ struct Placing {
   bool has_plan = false;
   PlannedSites planned;
   SitePlacements sites;
-  std::atomic<HeapHooks*> hooks{nullptr};  // nullptr: nobody places
-  std::atomic<PlaceHook> answer{nullptr};  // of the hook that places, where that may come to be
+  std::atomic<HeapHooks*> hooks{nullptr};  // nullptr: nothing is placed
+  std::atomic<PlaceHook> answer{nullptr};  // the function for HeapHooks::place, once placing is possible
   std::atomic<FalseSharingDetector*> detector{nullptr};
-  std::atomic<uint64_t> met[kMostPlanEntries / 64] = {};  // entries that the program came to
+  std::atomic<uint64_t> met[kMostPlanEntries / 64] = {};  // bits of entries that an allocation matched
 };
 
 extern constinit Placing placing;

@@ -1,4 +1,4 @@
-// Repair of layout begins and ends with measuring.
+// Starts and ends heap layout repair with measuring.
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@ constexpr char kNoPlan[] =
     "Nothing was repaired by the plan: repair.plan in the measurement directory is missing or damaged; use "
     "prof run --repair again.";
 
-// As large as plans get.
+// The largest possible plan.
 constexpr size_t kMaxPlanFile = sizeof(PlanHeader) +
                                 kMostPlanEntries * (sizeof(PlanEntry) + kMostPlanFrames * sizeof(PlanFrame)) +
                                 kMostPlanModules * sizeof(PlanModule);
 
-// It stays mapped, in forked children as well.
+// Maps the plan, which stays mapped in forked children as well.
 bool map_plan() noexcept {
   static char path[kMaxDirectory + sizeof kRepairPlanFile + 1];
   snprintf(path, sizeof path, "%s/%s", process_state.config.directory, kRepairPlanFile);

@@ -6,7 +6,7 @@ namespace hpcrun {
 
 namespace {
 
-// A byte each for align, offset and pad, then these.
+// Bits of a decision, after a byte each for align, offset and pad.
 constexpr uint32_t kDecided = 1u << 24;
 constexpr uint32_t kHasLocks = 1u << 25;
 

@@ -1,7 +1,7 @@
 #pragma once
-// What was decided of each allocation site: where its allocations lie, and whether locks in them are to get
-// lines of their own. A site is decided once. Shared by all threads of a process, without locks;
-// async-signal-safe.
+// Keeps the decision on each allocation site: where its allocations lie, and whether locks in them get lines
+// of their own. A site is decided once. One per process, shared by all threads without locks.
+// Async-signal-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -20,18 +20,19 @@ struct SiteDecision {
 
 class SitePlacements {
  public:
-  // Takes 128 KiB from the kernel, as they are used. False: there are none, and nothing is ever decided.
+  // Reserves 128 KiB, which the kernel provides as they are used. Returns false if there is no memory; then
+  // nothing is ever decided.
   bool start() noexcept;
 
-  // In a forked child, which has none of the parent's.
+  // Resets the table in a forked child, which has none of the parent's decisions.
   void forget() noexcept;
 
-  // False where the site was decided already, or cannot be.
+  // Stores a decision. Returns false if the site was decided already, or cannot be.
   bool decide(SiteId site, const SiteDecision& decision) noexcept;
 
   bool is_decided(SiteId site) const noexcept { return word_of(site) != kOpen; }
 
-  // That of a site that was not decided: as allocated.
+  // Returns the decision; kAsAllocated if there is none yet.
   SiteDecision of(SiteId site) const noexcept;
 
  private:

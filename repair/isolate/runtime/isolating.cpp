@@ -20,8 +20,7 @@ bool finds_written_lines() noexcept {
   return isolates_pages() && process_state.config.contention_by_pages;
 }
 
-// What the C library allocates for itself and locks by itself is not small: streams, directories, compiled
-// expressions.
+// The C library's own locked data (streams, directories, compiled expressions) is larger than the limit.
 bool offer_allocation(const void* at, uint64_t bytes, uint64_t caller) noexcept {
   const Isolation* const with = isolation.load(std::memory_order_acquire);
   if (!with || !at) return false;

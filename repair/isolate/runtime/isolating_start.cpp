@@ -1,4 +1,4 @@
-// Isolation of pages begins and ends with measuring.
+// Starts and ends the isolation of pages with measuring.
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
@@ -35,7 +35,7 @@ void write(RepairKind kind, const PageRequest& page, WhyShared why, uint64_t tim
   process_state.file.write_repair(record);
 }
 
-// Pages that several threads touched, by why they are not looked at.
+// Numbers of pages that several threads touched and that stay common, by reason.
 std::atomic<uint32_t> left_common[static_cast<size_t>(WhyShared::kCount)];
 
 void record_outcome(const PageNews& news) noexcept {
@@ -61,7 +61,7 @@ void note_refusal(const char* why) noexcept {
       line, process_state.config.contention_by_pages ? NoteKind::Contention : NoteKind::Run);
 }
 
-// What the findings by pages do not tell.
+// Notes what findings by pages do not include.
 void note_what_was_not_seen(const Isolation& with) noexcept {
   static char line[256];
   const auto count = [](WhyShared why) { return left_common[static_cast<size_t>(why)].load(); };
@@ -109,7 +109,7 @@ uint64_t bit_of(int signal) noexcept {
   return signal ? uint64_t{1} << (signal - 1) : 0;
 }
 
-// The thread that ends the program may have summed up more than the library's, which stores later.
+// Raises a counter. The thread that ends the program may have stored a later sum than the library's thread.
 void raise(Counter counter, uint64_t value) noexcept {
   std::atomic<uint64_t>& noted = process_state.file.counter(counter);
   for (uint64_t before = noted.load(std::memory_order_relaxed);
@@ -132,12 +132,12 @@ void note_totals(const IsolationTotals& totals) noexcept {
   count(Counter::MeetingsCommon, totals.common_pace);
 }
 
-// While the program runs.
+// Stores the totals while the program runs.
 void note(const IsolationTotals& totals) noexcept {
   if (is_sampling_this_copy()) note_totals(totals);
 }
 
-// How often a thread became a process.
+// Stores the totals, and returns how many conversions there were.
 uint64_t note_totals(const Isolation& with) noexcept {
   IsolationTotals totals;
   with.totals(totals);
@@ -179,7 +179,7 @@ void prepare() noexcept {
   // A forked child keeps its parent's.
   if (!isolation_signal) isolation_signal = unused_realtime_signal(mask_of(process_state.timer_signal));
   if (!isolation_signal) return note_refusal("the program uses all real-time signals");
-  // Once: in a forked child somebody who is gone may have the loader's lock.
+  // Looks once: in a forked child, the loader's lock may be held by a thread that does not exist there.
   if (!c_library.high) dl_iterate_phdr(find_c_library, nullptr);
   if (config.contention_by_pages && !written_lines.start()) return note_refusal("out of memory");
   const Isolates pages = config.contention_by_pages ? Isolates::Written
