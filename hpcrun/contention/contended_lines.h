@@ -1,6 +1,6 @@
 #pragma once
 // Keeps the cache lines that threads share falsely, or that the repair plan names: locks there should move. A
-// filter of fixed size, which may also hold other lines. Header only, because libhpcrun-sync.so reads it as
+// filter of fixed size, which may also hold other lines. Header only, because libprof-locks.so reads it as
 // well. May be used from any thread without locks. Async-signal-safe. Zeroed memory is a valid empty object.
 
 #include <atomic>

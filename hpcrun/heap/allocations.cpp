@@ -16,7 +16,7 @@
 #include "hpcrun/sample/state.h"
 #include "hpcrun/unwind/capture.h"
 
-// Null if libhpcrun-memory.so is not loaded. A look-up by name would call the program's allocator if it
+// Null if libprof-heap.so is not loaded. A look-up by name would call the program's allocator if it
 // fails.
 extern "C" hpcrun::HeapHooks hpcrun_heap_hooks __attribute__((weak));
 

@@ -1,7 +1,7 @@
 #pragma once
 // Decides which calls of the allocator are not reported to the runtime: those from a call site that makes
 // them frequently, and those for which the thread's budget (call_budget.h) is used up. The runtime counts
-// calls, and libhpcrun-memory.so asks. Free of locks and async-signal-safe. Zeroed memory is a valid object:
+// calls, and libprof-heap.so asks. Free of locks and async-signal-safe. Zeroed memory is a valid object:
 // nothing is reported before begin().
 
 #include <sys/single_threaded.h>

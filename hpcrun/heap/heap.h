@@ -1,6 +1,6 @@
 #pragma once
 // Keeps the program's allocations: which one an address lies in, and where in the program it was made. One
-// per process. It knows what libhpcrun-memory.so reports (heap_hooks.h) of measured threads from start() on.
+// per process. It knows what libprof-heap.so reports (heap_hooks.h) of measured threads from start() on.
 
 #include <atomic>
 #include <cstdint>

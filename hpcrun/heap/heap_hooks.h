@@ -1,5 +1,5 @@
 #pragma once
-// Defines the interface between the runtime and libhpcrun-memory.so, which interposes on the program's
+// Defines the interface between the runtime and libprof-heap.so, which interposes on the program's
 // allocator. The library exports one HeapHooks, hpcrun_heap_hooks; the runtime refers to it weakly and sets
 // its functions.
 

@@ -1,7 +1,7 @@
 #pragma once
 // Finds the callers of `operator new` and of other small functions around the allocator without a walk. It
 // stores, by the return address of a call of the allocator, how far above its frame the next return address
-// was found. Shared by all threads and by libhpcrun-memory.so, without locks. Async-signal-safe. Zeroed
+// was found. Shared by all threads and by libprof-heap.so, without locks. Async-signal-safe. Zeroed
 // memory is a valid empty object.
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #pragma once
 // Filters calls of the allocator: those with the size and the return addresses of a placed site must ask the
-// runtime where to place. May also hold others. Shared by all threads and by libhpcrun-memory.so, without
+// runtime where to place. May also hold others. Shared by all threads and by libprof-heap.so, without
 // locks. Async-signal-safe. Zeroed memory is a valid empty object.
 
 #include <atomic>

@@ -1,6 +1,6 @@
 #pragma once
 // Repairs the heap layout of the measured process. Allocations of sites that the repair plan names, or that
-// threads are found to contend for, are placed (hpcrun/model/placement.h) by libhpcrun-memory.so. Falsely
+// threads are found to contend for, are placed (hpcrun/model/placement.h) by libprof-heap.so. Falsely
 // shared lines are added to hpcrun_contended_lines. Each decision is written down. One per process.
 // Async-signal-safe unless stated otherwise.
 

@@ -8,10 +8,12 @@ using prof::AttributedFrame;
 using prof::AttributedModule;
 
 TEST_CASE("the runtime is known by its file, wherever it is installed") {
-  for (const char* own : {"/opt/prof/lib/libprof-runtime.so", "libprof-runtime.so", "/x/libprof-heap.so"})
+  // The last two are of version 0.1.
+  for (const char* own : {"/opt/prof/lib/libprof-runtime.so", "libprof-runtime.so", "/x/libprof-heap.so",
+                          "/opt/prof/lib/libhpcrun.so", "/x/libhpcrun-memory.so"})
     CHECK(prof::is_own_runtime(own));
-  for (const char* other : {"/lib/libc.so.6", "/libprof-runtime.so/app", "/home/me/hpcrun", "[vdso]", "",
-                            "/x/mylibprof-runtime.so"})
+  for (const char* other : {"/lib/libc.so.6", "/libprof-runtime.so/app", "/home/me/hpcrun",
+                            "/usr/lib/libprofiler.so.0", "[vdso]", "", "/x/mylibprof-runtime.so"})
     CHECK_FALSE(prof::is_own_runtime(other));
 }
 
@@ -51,6 +53,7 @@ TEST_CASE("own functions are one, and those in front of the program's keep their
 
   // The allocator's own functions are next on the call path, so no name is missing.
   CHECK(prof::is_allocator_front("/opt/prof/lib/libprof-heap.so"));
+  CHECK(prof::is_allocator_front("/opt/prof/lib/libhpcrun-memory.so"));
   CHECK_FALSE(prof::is_allocator_front("/opt/prof/lib/libprof-runtime.so"));
   const AttributedModule front = prof::fold_own_functions(module, "/opt/prof/lib/libprof-heap.so");
   REQUIRE(front.functions.size() == 1);
