@@ -3,7 +3,7 @@
 namespace hpcrun {
 
 constinit HookTable hook_table;
-constinit ConversionHooks conversion_hooks;
+constinit ConversionCalls conversion_calls;
 
 void register_kinds(const Hooks* const* kinds, uint32_t count) noexcept {
   if (hook_table.kinds[0]) return;

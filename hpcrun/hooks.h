@@ -133,17 +133,17 @@ constexpr bool is_breakpoint_of(const Kind& kind, uint64_t signal_data) noexcept
 }
 
 // What handlers do if threads may run as processes of their own (repair/isolate). Set by that repair alone.
-struct ConversionHooks {
+struct ConversionCalls {
   // Lets system calls of the calling thread pass undispatched, or ends that. Returns the state before.
   std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
   // Returns from a handler of the runtime, with its context: an ordinary return would be dispatched.
   std::atomic<void (*)(void* context) noexcept> return_from_handler{nullptr};
 };
-extern constinit ConversionHooks conversion_hooks;
+extern constinit ConversionCalls conversion_calls;
 
 // True if threads may be converted.
 inline bool may_convert_threads() noexcept {
-  return conversion_hooks.return_from_handler.load(std::memory_order_relaxed) != nullptr;
+  return conversion_calls.return_from_handler.load(std::memory_order_relaxed) != nullptr;
 }
 
 }  // namespace hpcrun

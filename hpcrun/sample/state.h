@@ -229,7 +229,7 @@ inline bool is_alone() noexcept {
 // signals blocked.
 class DirectCalls {
  public:
-  DirectCalls() noexcept : let_(conversion_hooks.let_calls_pass.load(std::memory_order_acquire)) {
+  DirectCalls() noexcept : let_(conversion_calls.let_calls_pass.load(std::memory_order_acquire)) {
     if (let_) before_ = let_(true);
   }
   ~DirectCalls() {

@@ -192,7 +192,7 @@ void on_signal(int signal, siginfo_t* info, void* raw) {
   if (deliverable_here() & mask_of(signal)) [[unlikely]]
     deliver(signal, context, state);
   errno = saved_errno;
-  const auto return_from_handler = conversion_hooks.return_from_handler.load(std::memory_order_acquire);
+  const auto return_from_handler = conversion_calls.return_from_handler.load(std::memory_order_acquire);
   leave_own_state(state);
   if (is_ours && return_from_handler) return_from_handler(&context);
 }

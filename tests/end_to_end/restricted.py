@@ -208,7 +208,7 @@ class Restricted(driver.EndToEnd):
             self.skipTest("32-bit programs cannot be built or run here")
         run = self.prof_run(["sh", "-c", f"{program}; echo $?"])
         self.assertEqual((run.status, run.stdout), (0, b"42\n"), run.stderr)
-        self.check_refused(self.prof_run([str(program)]), "x86-64")
+        self.check_refused(self.prof_run([str(program)]), "64-bit x86")
 
     def test_scripts_with_and_without_an_interpreter_line(self):
         for head in ("#!/bin/sh\n", "#!/usr/bin/env sh\n", ""):

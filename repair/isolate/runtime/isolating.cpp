@@ -64,8 +64,8 @@ void forget_isolation() noexcept {
   isolation.store(nullptr, std::memory_order_relaxed);
   allocation_hooks.made.store(nullptr, std::memory_order_relaxed);
   allocation_hooks.released.store(nullptr, std::memory_order_relaxed);
-  conversion_hooks.let_calls_pass.store(nullptr, std::memory_order_relaxed);
-  conversion_hooks.return_from_handler.store(nullptr, std::memory_order_relaxed);
+  conversion_calls.let_calls_pass.store(nullptr, std::memory_order_relaxed);
+  conversion_calls.return_from_handler.store(nullptr, std::memory_order_relaxed);
   leave_moved_code.store(nullptr, std::memory_order_relaxed);
   written_lines.forget();
 }

@@ -158,10 +158,10 @@ const Isolation* find_isolation() noexcept {
 
 // Publishes that pages are isolated.
 void begin_with(const Isolation& found) noexcept {
-  conversion_hooks.let_calls_pass.store(found.let_calls_pass, std::memory_order_release);
+  conversion_calls.let_calls_pass.store(found.let_calls_pass, std::memory_order_release);
   leave_moved_code.store(found.leave_moved_code, std::memory_order_release);
   isolation.store(&found, std::memory_order_release);
-  conversion_hooks.return_from_handler.store(found.return_from_sample, std::memory_order_release);
+  conversion_calls.return_from_handler.store(found.return_from_sample, std::memory_order_release);
   allocation_hooks.made.store(offer_allocation, std::memory_order_release);
   if (!process_state.config.contention_by_pages) return;
   follow_allocations();
@@ -210,7 +210,7 @@ void note_isolation() noexcept {
 
 void finish() noexcept {
   note_isolation();
-  conversion_hooks.return_from_handler.store(nullptr, std::memory_order_release);
+  conversion_calls.return_from_handler.store(nullptr, std::memory_order_release);
   const Isolation* const with = isolation.exchange(nullptr, std::memory_order_acq_rel);
   if (!with) return;
   allocation_hooks.made.store(nullptr, std::memory_order_relaxed);
