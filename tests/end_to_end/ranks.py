@@ -200,7 +200,7 @@ class MpiDirectories(RankRuns):
         mine.write_text("{}")
         run = self.mpirun("--force")
         self.assertNotEqual(0, run.status)
-        self.assertIn("run-1.json: was not written by prof", run.stderr.decode())
+        self.assertIn("run-1.json was not written by prof", run.stderr.decode())
         self.assertEqual("{}", mine.read_text())
 
     def test_ranks_are_chosen_among_those_there_are(self):
