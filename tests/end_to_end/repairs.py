@@ -307,7 +307,7 @@ class RepairFiles(driver.EndToEnd):
         (directory / "repair.json").write_text("{}")
         run = self.prof_run([REQUESTS, "1"], directory=directory)
         self.assertEqual(run.status, 125)
-        self.assertIn(b"repair.json: was not written by prof", run.stderr)
+        self.assertIn(b"repair.json was not written by prof", run.stderr)
         self.assertEqual((directory / "repair.json").read_text(), "{}")
 
     def test_a_user_s_settings_ask_for_repairs_as_well_those_of_a_project_do_not(self):
