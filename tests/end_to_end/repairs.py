@@ -259,7 +259,7 @@ class RepairFiles(driver.EndToEnd):
         self.assertIn("needs a file", self.refusal("--repair=layout:"))
         self.assertIn("repair.json", self.refusal(f"--repair=layout:{self.folder}"))
         broken = self.folder / "broken,file.json"
-        for text, says in (("{", "not JSON"), ('{"schema": "prof-repair/2"}', "schema prof-repair/2, this prof reads prof-repair/1"),
+        for text, says in (("{", "not JSON"), ('{"schema": "prof-repair/2"}', "schema prof-repair/2, but this prof reads prof-repair/1"),
                            ('{"schema": "prof-repair/1", "sites": [{}]}', "sites[0].frames is not a list of 1 to 16")):
             broken.write_text(text)
             self.assertIn(f"{broken}: {says}", self.refusal(f"--repair=layout:{broken},locks"))

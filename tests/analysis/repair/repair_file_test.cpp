@@ -68,7 +68,7 @@ TEST_CASE("names as long as programs have them are read as they were written") {
 TEST_CASE("what is no repair file is refused with the remedy") {
   CHECK(error_of("{") == "repair.json: not JSON; remove it, and rewrite it with `prof analyze DIR`");
   CHECK(error_of("[]").find("schema unknown") != std::string::npos);
-  CHECK(error_with("/schema", "prof-repair/9").find("schema prof-repair/9, this prof reads prof-repair/1;") !=
+  CHECK(error_with("/schema", "prof-repair/9").find("schema prof-repair/9, but this prof reads prof-repair/1;") !=
         std::string::npos);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("values out of range are named with their place") {
     const char* says;
   };
   for (const Case& one : std::vector<Case>{
-           {"/sites", 3, "sites is not a list of 256 at most"},
+           {"/sites", 3, "sites is not a list of at most 256"},
            {"/sites/0", "x", "sites[0] is not an object"},
            {"/sites/0/align", 48, "sites[0].align is not 16, 32, 64 or 128"},
            {"/sites/0/align", 256, "sites[0].align is not a number from 16 to 128"},
