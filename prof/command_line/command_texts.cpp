@@ -8,11 +8,11 @@ namespace {
 const std::map<std::string, CommandText, std::less<>>& texts() {
   static const std::map<std::string, CommandText, std::less<>> table = {
       {"prof",
-       {{"Without options, `prof run` samples the CPU time of a program, its threads and its child processes, "
-         "and prints where it was spent."},
-        {{"prof run ./app", "measure a program and print the summary"},
+       {{"Without options, `prof run` samples the CPU time of a program, its threads and its child "
+         "processes, and prints where it was spent."},
+        {{"prof run -o prof-app ./app", "measure a program and print the summary"},
          {"prof report prof-app", "print the summary again"},
-         {"prof doctor ./app", "check what this machine can measure"}},
+         {"prof doctor ./app", "check what can be measured of ./app on this machine"}},
         "README.md"}},
       {"prof run",
        {{"Runs the program, samples it and its child processes, analyzes the samples into DIR/database and "
@@ -20,7 +20,10 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "program's own, or 128 + n if signal n ended it.",
          "In the name of the measurement directory, %p stands for the process ID of prof, %h for the host "
          "name, %r for the MPI rank, %j for the job ID (the local time if there is no job) and %% for a "
-         "percent sign."},
+         "percent sign. The default is prof-PROGRAM-%j-%p; MPI ranks share one directory, without %p.",
+         "-e selects CPUTIME, REALTIME (elapsed time), locks (lock waits), contention (false sharing) or a "
+         "hardware event; `prof list events` lists them. --verify runs the program again, with empty "
+         "input and discarded output."},
         {{"prof run ./app", "CPU time, 1,000 samples per second"},
          {"prof run -e CPUTIME@4000 --trace -o fine ./app", "a higher sampling rate, with a timeline"},
          {"prof run -e CPUTIME -e REALTIME -o both ./app",
@@ -31,9 +34,10 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         "docs/run.md"}},
       {"prof attach",
        {{"Measures all threads of a running process until it ends, --duration is over or prof is interrupted "
-         "(Ctrl-C). prof then detaches, leaves the process unchanged and analyzes the samples.",
+         "(Ctrl-C). prof then detaches, lets the process continue and analyzes the samples.",
          "REALTIME samples interrupt waiting system calls, as any signal does: poll, nanosleep and similar "
-         "calls return EINTR, which some programs do not expect. CPUTIME samples do not interrupt them."},
+         "calls return EINTR, which some programs do not expect. CPUTIME samples usually do not interrupt "
+         "them."},
         {{"prof attach 4711", "until Ctrl-C"},
          {"prof attach 4711 --duration 10 -o server", "for ten seconds"},
          {"prof attach 4711 -e REALTIME --trace", "elapsed time, with a timeline"}},
@@ -66,7 +70,8 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "regressed."},
         {{"prof diff prof-app prof-app-2", "two versions, one run each"},
          {"prof diff prof-app prof-app-2 --by=line --limit=3", "the lines that changed most"},
-         {"prof diff --before prof-app --after prof-app-2 --format=json", "several runs per side, as JSON"}},
+         {"prof diff --before base-1 base-2 --after head-1 head-2 --format=json",
+          "two runs per side, as JSON"}},
         "docs/diff.md"}},
       {"prof view",
        {{"Opens a database or a measurement directory, which is analyzed first, in a window. With "
@@ -124,7 +129,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof list repairs", "all repairs"}},
         "docs/list.md"}},
       {"prof cc",
-       {{"Compiles C with clang 14 and marks where the code works atomically: atomic operations, volatile "
+       {{"Compiles C with clang 14 and records where the code works atomically: atomic operations, volatile "
          "accesses and inline assembly. With these marks, prof run --repair=isolate can isolate pages of "
          "programs that use them. All arguments are clang's, and so is the exit status. Without isolation, "
          "the marks have no effect.",

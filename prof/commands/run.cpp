@@ -75,7 +75,7 @@ void add_run_command(CLI::App& app, int& status) {
       "--no-devices", [options] { options->devices = false; }, "Do not trace accelerators (OpenCL, CUDA)");
   command
       ->add_option("--device-trace", options->device_trace,
-                   "Device tasks in traces: all, or only sampled ones [exact]")
+                   "Device tasks in traces: exact (all) or sampled [exact]")
       ->transform(choice(kDeviceTraces))
       ->type_name("HOW");
   CLI::Option* const repair =
@@ -91,7 +91,7 @@ void add_run_command(CLI::App& app, int& status) {
   CLI::Option* const verify =
       command
           ->add_option("--verify", options->verify,
-                       "Time N pairs of runs without and with the repairs, and keep those that help [3]")
+                       "Time N more pairs of runs, without and with the repairs; keep what helps [3]")
           ->check(within(1, 100))
           ->type_name("N");
   make_value_optional(*verify, "3");

@@ -16,7 +16,7 @@ constexpr double kLongest = 1e9;  // thirty years
 
 void add_window_options(CLI::App& command, Window& window) {
   const auto seconds = within(0.0, kLongest);
-  command.add_option("--delay", window.delay_s, "Start measuring this many seconds after the program")
+  command.add_option("--delay", window.delay_s, "Start measuring after this many seconds")
       ->check(seconds)
       ->type_name("SECONDS");
   command.add_option("--duration", window.duration_s, "Stop measuring after this many seconds")

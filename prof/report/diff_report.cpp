@@ -245,12 +245,13 @@ CLI::Validator percent(double low, double high) {
 void add_diff_options(CLI::App& command, DiffOptions& options) {
   command
       .add_option("runs-before", options.before,
-                  "Run before: a database or measurement directory, or several, comma-separated")
+                  "Baseline: a database or measurement directory, or several, comma-separated")
       ->type_name("BEFORE");
-  command.add_option("runs-after", options.after, "Run after, likewise")->type_name("AFTER");
-  command.add_option("--before", options.before_runs, "Runs before, instead of BEFORE")
+  command.add_option("runs-after", options.after, "Run to compare with the baseline, or several")
+      ->type_name("AFTER");
+  command.add_option("--before", options.before_runs, "Baseline runs, instead of BEFORE")
       ->type_name("DATABASE|DIR");
-  command.add_option("--after", options.after_runs, "Runs after, instead of AFTER")
+  command.add_option("--after", options.after_runs, "Runs to compare, instead of AFTER")
       ->type_name("DATABASE|DIR");
   command.add_option("--by", options.changes.by, "Match by function, path or line [function]")
       ->transform(choice(kKinds))
@@ -267,11 +268,10 @@ void add_diff_options(CLI::App& command, DiffOptions& options) {
   command.add_option("--format", options.format, "Output format: text or json [text]")
       ->transform(choice(kFormats))
       ->type_name("FORMAT");
-  command.add_flag("--same-total", options.changes.same_total,
-                   "Scale each run to the total of the runs before");
+  command.add_flag("--same-total", options.changes.same_total, "Scale each run to the total of the baseline");
   command
       .add_option("--fail-on-regress", options.fail_percent,
-                  "Exit with status 3 if something grows by more than this percentage of the total")
+                  "Exit with status 3 on a significant increase above this percentage of the total")
       ->transform(percent(0, 1000))
       ->type_name("PCT");
   command

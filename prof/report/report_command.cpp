@@ -214,7 +214,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->type_name("N");
   command
       .add_option("--stall-share", options.stall_share_percent,
-                  "Report a stall if fewer than this percentage of threads are blocked [10]")
+                  "Report stalls caused by fewer than this percentage of threads [10]")
       ->check(within(0.01, 100.0))
       ->type_name("PCT");
   command

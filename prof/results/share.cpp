@@ -40,7 +40,7 @@ void add_share_option(CLI::App& command) {
   command
       .add_option_function<SharedWith>(
           "--share", [](const SharedWith& with) { set_shared_with(with); },
-          "Let a group or everybody read the results, source copies included")
+          "Let group or world read the results, source copies included")
       ->transform(choice(kAudiences))
       ->type_name("WHO");
 }

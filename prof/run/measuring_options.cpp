@@ -16,7 +16,7 @@ void add_measuring_options(CLI::App& command, MeasuringOptions& options) {
       "--no-analyze", [&options] { options.analyze = false; }, "Do not analyze or print a summary");
   add_window_options(command, options.window);
   command.add_flag("--force", options.force, "Replace measurements in the directory");
-  command.add_option("-o,--output", options.output, "Measurement directory [prof-PROGRAM-TIME-%p]")
+  command.add_option("-o,--output", options.output, "Measurement directory [prof-PROGRAM-%j-%p]")
       ->type_name("DIR");
   add_share_option(command);
   add_quiet_option(command);

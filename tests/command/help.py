@@ -92,6 +92,8 @@ class Help(driver.EndToEnd):
         (self.folder / "app").symlink_to(driver.sample("hot_loop"))
         for name in ("prof-app", "prof-app-2"):
             self.prof_run(["./app"], directory=self.folder / name, options=["--no-analyze"])
+        for name in ("base-1", "base-2", "head-1", "head-2"):
+            self.prof_run(["./app", "20000"], directory=self.folder / name, options=["--no-analyze"])
         prof("export", str(self.folder / "prof-app"), "--format=collapsed", "-o", str(self.folder / "stacks.txt"))
         prof("export", str(self.folder / "prof-app"), "--format=pprof", "-o", str(self.folder / "cpu.pb.gz"))
         for source in ("app.c", "app.cpp"):
@@ -106,6 +108,8 @@ class Help(driver.EndToEnd):
                 if any(word in line for word in needs_more):
                     continue
                 count += 1
+                if "run -o prof-app " in line:
+                    shutil.rmtree(self.folder / "prof-app")
                 with self.subTest(line):
                     done = subprocess.run(["bash", "-c", line], cwd=self.folder, env=environment(),
                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
