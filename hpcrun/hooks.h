@@ -1,11 +1,11 @@
 #pragma once
-// Defines what a kind of waste, or a repair, does as the measured process runs: one Hooks each, whose
-// functions the runtime calls at samples, breakpoints and memory records, and as threads and the process
-// begin, fork and end. hpcrun/process/kinds.cpp lists all of them, in the order in which they are called.
+// Each analysis of a kind of waste, and each repair, is a `kind` with one table of callbacks, its Hooks. The
+// runtime calls them at samples, breakpoints and memory records, and as threads and the process begin, fork
+// and end. hpcrun/process/kinds.cpp lists all kinds, in the order in which they are called.
 //
-// A kind is on from switch_on() to switch_off(). Hooks of handlers are called only while it is on, and must
-// be async-signal-safe and free of locks. All others are called whether it is on or not, and check by
-// themselves whether they have anything to do. Any hook may be nullptr.
+// A kind is on from switch_on() to switch_off(). The hooks of signal handlers (the last three) are called
+// only while it is on, and must be async-signal-safe and free of locks. All others are called whether it is
+// on or not, and check by themselves whether they have anything to do. Any hook may be nullptr.
 
 #include <ucontext.h>
 
@@ -33,9 +33,9 @@ struct RecordedSample {
   const ucontext_t& context;  // where the signal interrupted the thread
   const Stack& stack;         // its call path, as recorded
   NodeId node;                // of that path
-  uint64_t weight;            // in the event's unit: ns, or what it counts
+  uint64_t weight;            // in the event's unit: ns, or a number of events
   uint64_t now_ns;            // CLOCK_MONOTONIC
-  bool is_cpu_time;           // of the event that samples CPU time
+  bool is_cpu_time;           // true if the event samples CPU time
 };
 
 struct Hooks {
@@ -45,20 +45,21 @@ struct Hooks {
   void (*prepare)() noexcept = nullptr;
   // Measuring begins: sample sources are chosen, and no sample was taken yet.
   void (*start)() noexcept = nullptr;
-  // Returns the signals that the kind raises, bit n-1 for signal n, after start().
+  // Returns the signals that the kind raises, bit n-1 for signal n. Called after start().
   uint64_t (*signals)() noexcept = nullptr;
-  // Returns those of them that a thread must take in a handler even if the program waits for signals in
-  // sigwait() and similar calls; after prepare().
+  // Returns the subset that a thread must take in a handler even if the program waits for signals in
+  // sigwait() and similar calls. Called after prepare(), before the runtime chooses a signal for timers.
   uint64_t (*request_signals)() noexcept = nullptr;
   // Measuring has ended; no thread's part of the file is closed yet. Also called if start() was not.
   void (*finish)() noexcept = nullptr;
-  // Measuring starts over in a forked child, which has the parent's state and none of its memory.
+  // Measuring starts over in a forked child. It has copies of the parent's variables, but not the runtime's
+  // mappings with MADV_DONTFORK.
   void (*fork_child)() noexcept = nullptr;
 
   // A load module is known from now on. Also called in handlers.
   void (*module)(const ModuleInfo& module) noexcept = nullptr;
-  // The process has a second thread, or is about to create one. Called for each further thread as well;
-  // async-signal-safe.
+  // The process has a second thread, or is about to create one. Called again for each later thread.
+  // Async-signal-safe.
   void (*second_thread)() noexcept = nullptr;
   // The calling thread begins; its state is set. Async-signal-safe.
   void (*thread_start)() noexcept = nullptr;
@@ -71,12 +72,13 @@ struct Hooks {
   void (*exec)(bool is_about_to) noexcept = nullptr;
   // The process ends at once, by _exit(): finish() is not called. Async-signal-safe.
   void (*sudden_end)() noexcept = nullptr;
-  // The program opens a library whose calls of the allocator and of locks bypass the preloaded libraries.
-  // Called before measuring begins and in unmeasured copies of the process as well. Returns a note for the
-  // file on what is lost, or nullptr.
+  // The program opens a library whose calls to the allocator and to lock functions bypass the preloaded
+  // libraries. Also called before measuring begins, and in forked children that are not measured. Returns a
+  // note for the file on what is lost, or nullptr.
   const char* (*interposition_bypassed)() noexcept = nullptr;
 
-  // In handlers, while the kind is on. The thread is busy (ThreadState::busy).
+  // The last three are called in handlers, while the kind is on. ThreadState::busy, which guards against
+  // reentry, is set. A sample was recorded.
   void (*sample)(ThreadState& thread, const RecordedSample& sample) noexcept = nullptr;
   // A breakpoint with breakpoint_signal_data() of this kind was hit.
   void (*hit)(ThreadState& thread, const ucontext_t& context, uint64_t signal_data,
@@ -86,8 +88,7 @@ struct Hooks {
                   uint64_t now_ns) noexcept = nullptr;
 };
 
-// The kinds by number, and which are on. Written outside handlers, and rarely: a handler reads one word if no
-// kind is on.
+// The kinds by number, and which are on. Rarely written. A handler reads one word if no kind is on.
 struct HookTable {
   std::atomic<uint32_t> on{0};
   const Hooks* kinds[kMaxKinds] = {};
@@ -98,16 +99,17 @@ extern constinit HookTable hook_table;
 // effect.
 void register_kinds(const Hooks* const* kinds, uint32_t count) noexcept;
 
-// Returns the signals that any registered kind raises, and those of them that must be taken in handlers
+// Returns the signals that any registered kind raises, and the subset that must be taken in handlers
 // (Hooks::signals, Hooks::request_signals).
 uint64_t signals_of_kinds() noexcept;
 uint64_t request_signals_of_kinds() noexcept;
 
-// From now on handlers call the kind's hooks, or call them no more; handlers at work may still be in one.
-// Async-signal-safe.
+// True if handlers call the kind's hooks. Async-signal-safe.
 inline bool is_on(const Kind& kind) noexcept {
   return hook_table.on.load(std::memory_order_acquire) >> kind.number & 1;
 }
+// Makes handlers call the kind's hooks from now on, or stops that. After switch_off() handlers that already
+// run may still be in a hook. Async-signal-safe.
 inline void switch_on(const Kind& kind) noexcept {
   hook_table.on.fetch_or(uint32_t{1} << kind.number, std::memory_order_release);
 }
@@ -128,13 +130,15 @@ constexpr uint64_t breakpoint_signal_data(uint64_t base, const Kind& kind) noexc
   return base | uint64_t{kind.number} << 16;
 }
 
+// True if the breakpoint is one of this kind. `signal_data` must come from breakpoint_signal_data().
 constexpr bool is_breakpoint_of(const Kind& kind, uint64_t signal_data) noexcept {
   return (signal_data >> 16 & 0x7fff) == kind.number;
 }
 
 // What handlers do if threads may run as processes of their own (repair/isolate). Set by that repair alone.
 struct ConversionCalls {
-  // Lets system calls of the calling thread pass undispatched, or ends that. Returns the state before.
+  // Lets system calls of the calling thread bypass syscall user dispatch (PR_SET_SYSCALL_USER_DISPATCH), or
+  // ends that. Returns the previous state.
   std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
   // Returns from a handler of the runtime, with its context: an ordinary return would be dispatched.
   std::atomic<void (*)(void* context) noexcept> return_from_handler{nullptr};

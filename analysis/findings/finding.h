@@ -14,7 +14,7 @@ namespace prof {
 struct FindingContext {
   std::string role;               // "hottest", "caller"
   std::vector<CodeFrame> frames;  // the innermost first
-  bool is_subject = false;        // what the finding is about, if that is not the first one
+  bool is_subject = false;        // true if this context, not the first, is the finding's subject
 };
 
 struct FindingCost {
@@ -27,13 +27,13 @@ struct FindingCost {
 // What removing the cause saves, in seconds of what `FindingCost` counts: of CPU time, of waiting, or of the
 // run.
 struct FindingSaving {
-  double low_s = 0, high_s = 0;  // of an estimate nine times of ten between; of a bound from 0 to the bound
-  bool is_bound = true;          // high_s is the most that can be saved, and no promise: else an estimate
+  double low_s = 0, high_s = 0;  // estimate: 90 % interval; bound: 0 and the bound
+  bool is_bound = true;          // true: high_s is an upper bound; false: an estimate
   std::string basis;             // how it was obtained
 };
 
 struct Finding {
-  std::string id;  // what it is selected by (finding_id.h); put_in_order() gives one to those without
+  std::string id;  // identifies the finding (finding_id.h); put_in_order() assigns missing ones
   FindingKind kind = FindingKind::HotPath;
   Severity severity = Severity::Low;
   std::string metric;  // empty if the finding is about the measurement

@@ -1,9 +1,10 @@
 #pragma once
-// A session is the time in which threads can be converted to processes (converted_thread.h). All memory of
-// the program is common during a session. Private futexes are the exception: the kernel would not match a
-// converted thread with one in the program's process. Therefore the system calls of *every* thread are
-// dispatched to our handler during a session (prctl(2), PR_SET_SYSCALL_USER_DISPATCH, Linux 5.11). It turns
-// private futex calls into shared ones, and makes each call in the process that call_table.h names. Unlike a
+// A session is the period during which threads can be turned into processes (converted_thread.h). All memory
+// of the program is *common* during a session: shared by all threads, converted or not. Private futexes do
+// not work across processes: the kernel would not match a converted thread with one in the program's process.
+// Therefore the system calls of *every* thread are dispatched to our handler during a session (prctl(2),
+// PR_SET_SYSCALL_USER_DISPATCH, Linux 5.11). It turns private futex calls into shared ones, and executes each
+// call in the process that call_table.h prescribes: the program's, or the converted thread's. Unlike a
 // seccomp filter, dispatch ends with the session, and children do not inherit it.
 //
 // All threads enter and leave a session together, each in the handler of the request signal. Otherwise one
@@ -26,28 +27,29 @@ struct ConversionHooks {
   void (*converted)() = nullptr;
   // In the converted thread, before it returns to the program's process.
   void (*before_leaving)() = nullptr;
-  // In the converted thread, around each system call of the program after which it stays converted.
+  // In the converted thread, around each system call of the program, unless the call ends the conversion.
   void (*before_call)() = nullptr;
   void (*after_call)() = nullptr;
-  // In the converted thread, at each request signal after which it stays converted. `interrupted`: the
-  // handler's context.
+  // In the converted thread, at each request signal, unless the signal ends the conversion. `interrupted`:
+  // the handler's context.
   void (*asked)(const ucontext_t& interrupted) = nullptr;
   // True if the converted thread is in an operation that it must finish. It then calls leave_where_asked()
   // itself.
   bool (*is_busy)() = nullptr;
-  // Before a converted thread waits at the futex word there, or wakes waiters of it.
+  // Before a converted thread waits on the futex word at `address`, or wakes its waiters.
   void (*waits_on)(uint64_t address) = nullptr;
   // Before a session begins, and after it has ended.
   void (*session)(bool begins) = nullptr;
   // Before the contents or protection of the range change, while no thread is converted.
   void (*memory_changes)(uint64_t low, uint64_t high) = nullptr;
-  // In the caller of begin_isolation(), while all other threads stand still in handlers: makes memory common
-  // that was mapped since the last session. False if that is not possible; no session begins then.
+  // In the caller of begin_isolation(), while all other threads stand still in handlers: makes all memory
+  // common that was mapped since the last session. Returns false if that is not possible; no session begins
+  // then.
   bool (*all_stopped)() = nullptr;
-  // In a thread that has to stand still for a session with moves_all, before it does. True if it is in a call
-  // that has to end first; it calls stand_still_now() at the end of that call.
+  // Called before a thread stops for a session with moves_all. Returns true if its current call must finish
+  // first; the thread then calls stand_still_now() at the end of that call.
   bool (*ends_call_first)() = nullptr;
-  // Returns the address in the program's own code for one in a trampoline. Called for faults.
+  // Maps an address in a trampoline to the original address in the program. Called for faults.
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
   // In the thread that is about to fork, after it has ended the session: makes memory private.
   void (*before_fork)() = nullptr;
@@ -56,8 +58,8 @@ struct ConversionHooks {
 struct SessionOptions {
   // A real-time signal that nothing else uses and no thread blocks.
   int request_signal = 0;
-  // True if hooks.all_stopped() moves the stacks of threads and all else that they write. Not even samples
-  // are taken during that.
+  // True if hooks.all_stopped() moves the threads' stacks and everything else that threads write. No samples
+  // are taken meanwhile.
   bool moves_all = false;
   // Bits of signals whose handlers make no dispatched calls (let_calls_pass()) and may run on a stack without
   // room for another handler. The request signal waits until such a handler returns.
@@ -71,10 +73,10 @@ enum class SessionStart : uint8_t {
   AlreadyOn,
   NoDispatch,    // the kernel is older than 5.11, or refuses
   TooMany,       // threads, or no memory for them
-  Unreachable,   // a thread did not take the request signal for kPatience
+  Unreachable,   // a thread did not take the request signal within kPatience
   NotCommon,     // hooks.all_stopped() returned false
   SignalReader,  // the program reads signals from descriptors, which see those of their own process only
-  WatchesTime,   // the program has its CPU time watched (cpu_time.h)
+  WatchesTime,   // the program uses CPU-time timers or limits (cpu_time.h)
 };
 
 // Begins a session. Async-signal-safe, except that the first call must not be made in a handler. Each thread
@@ -82,20 +84,20 @@ enum class SessionStart : uint8_t {
 SessionStart begin_isolation(const SessionOptions& options) noexcept;
 
 // Ends the session: all threads are ordinary threads of the program's process afterwards. Returns false, and
-// the session goes on, if a thread does not respond for kPatience. Returns true if another thread ended it.
-// Must not be called by a converted thread.
+// the session goes on, if a thread does not respond within kPatience. Returns true if another thread ended
+// it. Must not be called by a converted thread.
 bool end_isolation() noexcept;
 
-// How long to wait for all threads together. Those that responded stand still meanwhile, and may hold a lock
-// for which a thread that blocks all signals waits, as the C library does when it creates threads. In that
-// case the caller tries again later.
+// Timeout for stopping all threads. It is needed because a stopped thread may hold a lock for which a thread
+// that blocks all signals waits, as the C library does when it creates threads. On timeout the caller tries
+// again later.
 constexpr uint64_t kPatience = 200'000'000;  // ns
 
 enum class Phase : uint32_t { Off, Entering, On, Leaving };
 
 struct Session {
   std::atomic<Phase> phase{Phase::Off};
-  std::atomic<uint32_t> turns{0};  // changes with the phase that threads wait for
+  std::atomic<uint32_t> turns{0};  // number of phase changes; threads wait for the next one
   int pid = 0;
   int request_signal = 0;
   bool moves_all = false;
@@ -103,7 +105,7 @@ struct Session {
   ConversionHooks hooks;
   ConvertedThreadSampling sampling;
   std::atomic<uint32_t> number{0};   // of this session
-  std::atomic<uint32_t> arrived{0};  // changes as threads begin to wait for the next phase
+  std::atomic<uint32_t> arrived{0};  // counts threads that began to wait for the next phase
   // Threads that are about to enter. Their system calls may be dispatched, so the handler of SIGSYS is
   // removed only once there are none.
   std::atomic<uint32_t> entering{0};
@@ -132,38 +134,42 @@ struct ThreadRecord;
 bool is_in_session(const ThreadRecord* record) noexcept;
 
 // Must be called before the process maps writable memory that is not common. A converted thread would get a
-// copy of it, so no thread is converted from then on. The controller ends the session, and makes that memory
-// common with the next one.
+// copy of it, so no thread is converted from then on. The controller ends the session. That memory becomes
+// common when the next session begins.
 inline void note_private_memory() noexcept {
   if (session.hooks.all_stopped) session.has_private_memory.store(true);
 }
 
-// Must be called before the program has its CPU time watched, in the program's process. No thread is
-// converted for the rest of the session.
+// Must be called before the program starts to use CPU-time timers or limits, in the program's process. No
+// thread is converted for the rest of the session.
 void begin_to_watch_time() noexcept;
 
-// Has the calling thread stand still now, at the end of the call for which ConversionHooks::ends_call_first()
-// postponed that. Async-signal-safe.
+// Stops the calling thread now, at the end of the call for which ConversionHooks::ends_call_first() postponed
+// that. Async-signal-safe.
 void stand_still_now() noexcept;
 
-// Prepare the calling thread alone: its record, and the dispatch of its system calls.
+// Lets the calling thread enter the session: prepares its record, and turns on the dispatch of its system
+// calls. Returns false if that is not possible.
 bool enter_session() noexcept;
+// The same for a thread that was created during a session. Waits while the phase is neither Off nor On.
 void enter_session_as_new_thread() noexcept;
+// Turns the dispatch of the calling thread's system calls on or off. Returns false if that fails.
 bool dispatch_calls(bool on) noexcept;
 // Finds the code of this library, whose system calls are never dispatched. Must be called before the first
 // dispatch, and not in a handler.
 void find_own_code() noexcept;
-// Isolation::let_calls_pass (interface.h), and its present state.
+// Isolation::let_calls_pass (interface.h). do_calls_pass() returns the current setting.
 bool let_calls_pass(bool passes) noexcept;
 bool do_calls_pass() noexcept;
 
 // Returns from a handler of the runtime in the program's process. An ordinary return is a system call that
-// would be dispatched, and its handler needs room on the program's alternate stack, of which Rust gives 8 KiB
-// in all.
+// would be dispatched. The handler of SIGSYS then needs room on the program's alternate stack, for which Rust
+// allocates only 8 KiB.
 [[noreturn]] void return_from_sample(void* context) noexcept;
 
 // Reaps the processes of converted threads that have returned. If one died otherwise, the program dies by the
-// same signal, as it would with a thread. Parked originals check their own process ten times a second.
+// same signal, as it would with a thread. The original threads, which are parked meanwhile, check their own
+// process ten times a second.
 void look_at_converted_threads() noexcept;
 
 }  // namespace hpcrun
