@@ -1,6 +1,6 @@
-// False sharing: two threads use fields of their own in one object, which lie in one cache line. One counts
-// what it receives and what of that is damaged, the other what it sends. fields_fixed gives the sender's
-// field a line of its own.
+// False sharing: two threads use different fields of one object on the same cache line. One thread counts
+// packets received and damaged, the other packets sent. fields_fixed puts the sender's field on a line of its
+// own.
 
 #include "team.h"
 

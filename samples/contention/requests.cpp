@@ -1,5 +1,5 @@
-// False sharing: a thread hands out requests, and it and another serve one each, again and again. The
-// requests are small adjacent allocations in one cache line. requests_fixed gives each a line of its own.
+// False sharing: each round, one thread allocates requests; then it and a second thread process one each. The
+// requests are small adjacent allocations on one cache line. requests_fixed gives each a line of its own.
 
 #include <vector>
 
@@ -13,7 +13,7 @@ struct Request {
   std::atomic<uint64_t> progress{0};
 };
 
-constexpr uint64_t kSteps = 250'000;  // of one request
+constexpr uint64_t kSteps = 250'000;  // per request
 
 std::vector<Request*> requests(3);  // per round; two are served
 
@@ -21,8 +21,8 @@ std::vector<Request*> requests(3);  // per round; two are served
   return new Request();
 }
 
-// Every other allocation starts a line: of three consecutive ones, two usually share one. Returns the first
-// of the two.
+// malloc places two such blocks per line, so of three in a row, two adjacent ones usually share a line.
+// Returns the first of the two.
 uint64_t make_round() {
   for (Request*& request : requests) request = make_request();
   const auto line_of = [](const Request* request) { return reinterpret_cast<uintptr_t>(request) / 64; };

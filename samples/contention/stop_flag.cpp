@@ -1,5 +1,5 @@
-// False sharing: one thread computes and polls whether it should stop. The flag lies next to a counter that
-// the other thread keeps. stop_flag_fixed keeps the counter on a line of its own.
+// False sharing: one thread computes and polls a stop flag. The flag lies next to a counter that the other
+// thread increments. stop_flag_fixed puts the counter on a line of its own.
 
 #include "team.h"
 
