@@ -57,9 +57,9 @@ void refuse_what_only_the_runtime_does(const RunRequest& request, const Target& 
          target.image.string());
   if (request.counts_pages())
     fail(kOwnFailure,
-         "{}: -e contention:pages needs the preloaded runtime, which this program cannot load; leave -e {} "
-         "out",
-         target.image.string(), "contention:pages");
+         "{}: -e contention:pages needs the preloaded runtime, which it cannot load; leave "
+         "-e contention:pages out",
+         target.image.string());
 }
 
 void refuse_isolation_without_means(const RunRequest& request, const RunFacts& facts) {

@@ -59,7 +59,7 @@ TEST_CASE("what only the runtime does is refused for programs that it cannot be 
         refused(request_of({}, "layout")) ==
         "/bin/app: --repair needs the preloaded runtime, which this program cannot load; leave --repair out");
     CHECK(refused(request_of({"contention:pages"})) ==
-          "/bin/app: -e contention:pages needs the preloaded runtime, which this program cannot load; leave "
+          "/bin/app: -e contention:pages needs the preloaded runtime, which it cannot load; leave "
           "-e contention:pages out");
     CHECK(refused(request_of({})) == "");
     CHECK(refused(request_of({"contention"})) == "");
