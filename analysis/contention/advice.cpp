@@ -108,22 +108,22 @@ Advice separate_objects(const Conflict& conflict, ObjectKind kind) {
   const NamedPlace& left = conflict.left->place;
   const NamedPlace& right = conflict.right->place;
   if (kind == ObjectKind::Heap)
-    return {Remedy::AlignObjects, fmt::format("Allocate each on {0} bytes of its own: aligned_alloc({0}, "
+    return {Remedy::AlignObjects, fmt::format("Allocate each on its own cache lines: aligned_alloc({0}, "
                                               "size rounded up to {0}), or alignas({0}) on "
                                               "the type that `new` creates.",
                                               kLineBytes)};
   return {Remedy::AlignObjects,
           as_sentence(align_both(left.language, left.object + at(left), right.object + at(right))) +
-              ": each then has lines of its own."};
+              ": each then has its own cache lines."};
 }
 
 // Used if only the address is known.
 Advice separate_memory() {
-  return {
-      Remedy::AlignObjects,
-      fmt::format("Give what each thread uses there whole lines: alignas({0}) on its type, or where it is "
-                  "allocated aligned_alloc({0}, size rounded up to {0}).",
-                  kLineBytes)};
+  return {Remedy::AlignObjects,
+          fmt::format(
+              "Put each thread's part of it on its own cache lines: alignas({0}) on its type, or allocate "
+              "it by aligned_alloc({0}, size rounded up to {0}).",
+              kLineBytes)};
 }
 
 // Fields and elements of allocations are unknown.
@@ -139,16 +139,17 @@ Advice separate_parts(const std::vector<PlacedSide>& sides, const Conflict& conf
                         "written data, and nothing else after it on its line.",
                         read.object, written.object, kLineBytes)};
   }
-  return {Remedy::PadElements,
-          fmt::format("Give what each thread uses of the allocation whole lines: alignas({0}) on the type of "
-                      "its elements or before its fields (from malloc, round their size up to {0} and use "
-                      "aligned_alloc({0}, ...)), or let each thread allocate its own.",
-                      kLineBytes)};
+  return {
+      Remedy::PadElements,
+      fmt::format("Put each thread's part of the allocation on its own cache lines: alignas({0}) on the type "
+                  "of its elements or before its fields (from malloc, round their size up to {0} and use "
+                  "aligned_alloc({0}, ...)), or let each thread allocate its own.",
+                  kLineBytes)};
 }
 
 Advice separate_elements(const NamedPlace& place, const Difference& where) {
   const std::string array = place.object + where.owner;
-  return {Remedy::PadElements, fmt::format("Give each element of {} whole lines: {}.", array,
+  return {Remedy::PadElements, fmt::format("Put each element of {} on its own cache lines: {}.", array,
                                            align_elements(place.language, at(place)))};
 }
 
@@ -173,15 +174,15 @@ Advice separate_fields(const std::vector<PlacedSide>& sides, const Conflict& con
   }
   return {Remedy::SeparateFields, as_sentence(align_both(left.language, field(where.left) + at(left),
                                                          field(where.right) + at(right))) +
-                                      ": the fields then lie on lines of their own."};
+                                      ": the fields are then on different cache lines."};
 }
 
 Advice copy_per_thread(const Conflict& conflict) {
   const std::string what = conflict.left ? called(conflict.left->place) : "the data";
   return {
       Remedy::CopyPerThread,
-      fmt::format("Threads really share {}: let each count in a copy of its own ({}, or an array of "
-                  "elements of {} bytes) and add these up where the value is needed, or touch it less "
+      fmt::format("Threads really share {}: let each thread count in its own copy ({}, or an array of "
+                  "{}-byte elements) and add the copies up when the value is needed, or access it less "
                   "often.",
                   what, copy_of_thread(conflict.left ? conflict.left->place.language : SourceLanguage::Other),
                   kLineBytes)};

@@ -104,17 +104,17 @@ std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecor
 std::string lock_advice(const CallTree& tree, const LockRecord& record) {
   const std::string lock = lock_in_words(tree, record);
   if (!main_holder(record) && record.open_s > 0)
-    return fmt::format("See who has {}: it was not released until the process ended.", lock);
+    return fmt::format("Find the code that holds {}: it was not released before the process ended.", lock);
   if (!main_holder(record))
-    return fmt::format("See who holds {}: it was not released where prof looks.", lock);
+    return fmt::format("Find the code that holds {}: prof did not see its release.", lock);
   if (has_one_main_holder(record))
     return fmt::format(
-        "Hold {} shorter in {}: move out of it what does not need it, or copy what it protects "
-        "and work on the copy.",
+        "Hold {} for less time in {}: move work that does not need it out of the critical section, or "
+        "copy the protected data and work on the copy.",
         lock, function_in_words(user_of_lock(tree, main_holder(record)->context)));
   return fmt::format(
-      "Take {} less often: many places hold it about as long; give each thread or part of the "
-      "data a lock of its own, or do more for each time that it is taken.",
+      "Take {} less often, because many call sites hold it for about the same time: give each thread or part "
+      "of the data its own lock, or do more work per acquisition.",
       lock);
 }
 

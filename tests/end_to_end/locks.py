@@ -57,7 +57,7 @@ class Locks(driver.EndToEnd):
         finding, = [one for one in report["findings"] if one["kind"] == "lock"]
         self.assertIn("queue_lock", finding["sentence"])
         self.assertIn("flush (long_holder.cpp:", finding["sentence"])
-        self.assertIn("Hold queue_lock shorter in flush", finding["advice"])
+        self.assertIn("Hold queue_lock for less time in flush", finding["advice"])
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
         # The metrics of all views show the same waiting.
         totals = run.report("top-down")["totals"]

@@ -45,7 +45,7 @@ inline Database counting(nlohmann::json (*sides)(uint32_t first, uint32_t second
                            {"true_moves", 0.0},
                            {"adjacent_moves", 0.0},
                            {"remedy", "pad-elements"},
-                           {"advice", "Give each element whole lines."}};
+                           {"advice", "Put each element on its own cache lines."}};
   record["bytes_after"] = 128;
   record["changes"] = {{{"what", "type"},
                         {"name", ""},

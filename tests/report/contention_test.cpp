@@ -43,7 +43,7 @@ TEST_CASE("contention as JSON, and in the summary") {
         "counters[0].hits in count_first (count.cpp:4), thread 100.1 count reads and writes counters[1].hits "
         "in count_second "
         "(count.cpp:10); 75 % of the CPU time was found there.");
-  CHECK(finding["advice"] == "Give each element whole lines.");
+  CHECK(finding["advice"] == "Put each element on its own cache lines.");
   CHECK(finding["contexts"].size() == 3);
   REQUIRE(json["data"].size() == 1);
   const Json& data = json["data"][0];

@@ -38,7 +38,7 @@ TEST_CASE("elements of an array are padded by their type") {
                                 side(2, 0, 24, kBoth, {"stats", "[1].hits", "long", "s.h:3", 8})},
                                ObjectKind::Static);
   CHECK(advice.remedy == Remedy::PadElements);
-  CHECK(says(advice, "each element of stats whole lines: alignas(64)"));
+  CHECK(says(advice, "each element of stats on its own cache lines: alignas(64)"));
 }
 
 TEST_CASE("of arrays in arrays those elements are padded that threads own") {
@@ -47,7 +47,7 @@ TEST_CASE("of arrays in arrays those elements are padded that threads own") {
                                 side(2, 0, 24, kBoth, {"grid", ".rows[2].cells[1]", "int", "", 4})},
                                ObjectKind::Static);
   CHECK(advice.remedy == Remedy::PadElements);
-  CHECK(says(advice, "grid.rows[2].cells whole lines"));
+  CHECK(says(advice, "grid.rows[2].cells on its own cache lines"));
 }
 
 TEST_CASE("fields of one object are moved apart") {

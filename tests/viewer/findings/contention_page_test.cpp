@@ -33,7 +33,7 @@ TEST_CASE("contended data have the report's words and numbers, and all its sides
   }
   const QString details = shown.part<QTextBrowser>("details").toPlainText().simplified();
   CHECK(details.contains(QString::fromStdString(report["findings"][0]["sentence"].get<std::string>())));
-  CHECK(details.contains("Change: Give each element whole lines."));
+  CHECK(details.contains("Change: Put each element on its own cache lines."));
 }
 
 TEST_CASE("Enter on a side leads to its line") {
