@@ -129,9 +129,8 @@ class StallFindings {
     if (group.woken_late_ns > group.waited_for_device_ns)
       return "the device was done: look at how the call waits (spinning, yielding, blocking) and at the "
              "driver";
-    return "take the call out of the way to the barrier, or find what holds it up: a file system, a driver, "
-           "or "
-           "another process on that machine";
+    return "take the call out of the way to the barrier, or find what holds it up: a file system, a "
+           "driver, or another process on that machine";
   }
 
   const CallTree& tree_;

@@ -18,9 +18,8 @@ std::optional<std::string> why_no_locks(const RunSummary& run) {
 std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run) {
   const auto is_java = [](const LoadModule& module) { return base_name(module.path) == "libjvm.so"; };
   if (!run.followed_locks || std::ranges::none_of(tree.database->modules, is_java)) return std::nullopt;
-  return "Java's monitors (synchronized) and java.util.concurrent's locks are not followed: the locks shown "
-         "are "
-         "those of the virtual machine and of native libraries";
+  return "Java's monitors (synchronized) and java.util.concurrent's locks are not followed: the locks "
+         "shown are those of the virtual machine and of native libraries";
 }
 
 LockWaiting lock_waiting(const RunSummary& run) {
