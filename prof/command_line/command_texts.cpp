@@ -12,7 +12,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "processes, and prints where it was spent."},
         {{"prof run -o prof-app ./app", "measure a program and print the summary"},
          {"prof report prof-app", "print the summary again"},
-         {"prof doctor ./app", "check what can be measured of ./app on this machine"}},
+         {"prof doctor ./app", "check what prof can measure in ./app on this machine"}},
         "README.md"}},
       {"prof run",
        {{"Runs the program, samples it and its child processes, analyzes the samples into DIR/database and "
@@ -33,9 +33,11 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof run --repair -o first ./app", "repair contention while the program runs"}},
         "docs/run.md"}},
       {"prof attach",
-       {{"Measures all threads of a running process until it ends, --duration is over or prof is interrupted "
+       {{"Measures all threads of a running process until it exits, --duration elapses or prof is "
+         "interrupted "
          "(Ctrl-C). prof then detaches, lets the process continue and analyzes the samples.",
-         "REALTIME samples interrupt waiting system calls, as any signal does: poll, nanosleep and similar "
+         "REALTIME samples interrupt waiting system calls, as any handled signal can: poll, nanosleep and "
+         "similar "
          "calls return EINTR, which some programs do not expect. CPUTIME samples usually do not interrupt "
          "them."},
         {{"prof attach 4711", "until Ctrl-C"},
@@ -63,7 +65,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof report prof-app --view=flat --format=json", "one row per function, as JSON"}},
         "docs/report.md"}},
       {"prof diff",
-       {{"Shows which functions, call paths or lines take more or less than before: between versions of a "
+       {{"Shows which functions, call paths or lines cost more or less than before: between versions of a "
          "program, matched by name, or between runs with few and many ranks or threads. With several runs "
          "per side, it separates changes from noise.",
          "The exit status is 0 even if costs changed. With --fail-on-regress, it is 3 if something "

@@ -86,8 +86,8 @@ void add_command(CLI::App& app, int& status, const char* name, const char* what,
 }  // namespace
 
 void add_pause_commands(CLI::App& app, int& status) {
-  add_command(app, status, "pause", "Pause measuring of a process or run", true);
-  add_command(app, status, "resume", "Resume measuring", false);
+  add_command(app, status, "pause", "Pause measurement of a process or run", true);
+  add_command(app, status, "resume", "Resume measurement", false);
 }
 
 }  // namespace prof

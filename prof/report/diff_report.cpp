@@ -249,9 +249,9 @@ void add_diff_options(CLI::App& command, DiffOptions& options) {
       ->type_name("BEFORE");
   command.add_option("runs-after", options.after, "Run to compare with the baseline, or several")
       ->type_name("AFTER");
-  command.add_option("--before", options.before_runs, "Baseline runs, instead of BEFORE")
+  command.add_option("--before", options.before_runs, "Baseline runs, space-separated, instead of BEFORE")
       ->type_name("DATABASE|DIR");
-  command.add_option("--after", options.after_runs, "Runs to compare, instead of AFTER")
+  command.add_option("--after", options.after_runs, "Runs to compare, space-separated, instead of AFTER")
       ->type_name("DATABASE|DIR");
   command.add_option("--by", options.changes.by, "Match by function, path or line [function]")
       ->transform(choice(kKinds))
