@@ -1,10 +1,10 @@
 #pragma once
-// Each analysis of a kind of waste, and each repair, is a `kind` with one table of callbacks, its Hooks. The
+// Each waste analysis and each repair is a plug-in ("kind") with one table of callbacks, its Hooks. The
 // runtime calls them at samples, breakpoints and memory records, and as threads and the process begin, fork
 // and end. hpcrun/process/kinds.cpp lists all kinds, in the order in which they are called.
 //
-// A kind is on from switch_on() to switch_off(). The hooks of signal handlers (the last three) are called
-// only while it is on, and must be async-signal-safe and free of locks. All others are called whether it is
+// A kind is on from switch_on() to switch_off(). The sampling hooks (the last three) are called only
+// while it is on, must be async-signal-safe and must not take locks. All others are called whether it is
 // on or not, and check by themselves whether they have anything to do. Any hook may be nullptr.
 
 #include <ucontext.h>
@@ -41,16 +41,17 @@ struct RecordedSample {
 struct Hooks {
   Kind* kind = nullptr;
 
-  // Measuring begins: before modules are announced and sample sources are chosen.
+  // Called before modules are announced and sample sources are chosen.
   void (*prepare)() noexcept = nullptr;
-  // Measuring begins: sample sources are chosen, and no sample was taken yet.
+  // Called once sample sources are chosen, before the first sample.
   void (*start)() noexcept = nullptr;
   // Returns the signals that the kind raises, bit n-1 for signal n. Called after start().
   uint64_t (*signals)() noexcept = nullptr;
-  // Returns the subset that a thread must take in a handler even if the program waits for signals in
+  // Returns further signals, which a thread must take in a handler even if the program waits for signals in
   // sigwait() and similar calls. Called after prepare(), before the runtime chooses a signal for timers.
   uint64_t (*request_signals)() noexcept = nullptr;
-  // Measuring has ended; no thread's part of the file is closed yet. Also called if start() was not.
+  // Measuring has ended; no thread's part of the measurement file is closed yet. Also called if start() was
+  // not.
   void (*finish)() noexcept = nullptr;
   // Measuring starts over in a forked child. It has copies of the parent's variables, but not the runtime's
   // mappings with MADV_DONTFORK.
@@ -63,27 +64,30 @@ struct Hooks {
   void (*second_thread)() noexcept = nullptr;
   // The calling thread begins; its state is set. Async-signal-safe.
   void (*thread_start)() noexcept = nullptr;
-  // The calling thread is about to end, or to end measuring; it may still run code of the program.
+  // The calling thread is about to exit, or to stop being measured; it may still run code of the program.
   void (*thread_leaves)() noexcept = nullptr;
-  // The thread's part of the file is about to be closed.
+  // The thread's part of the measurement file is about to be closed.
   void (*thread_end)(ThreadState& thread) noexcept = nullptr;
 
-  // The process executes another program (true), or that failed (false).
+  // The process is about to execute another program (true), or that failed (false).
   void (*exec)(bool is_about_to) noexcept = nullptr;
   // The process ends at once, by _exit(): finish() is not called. Async-signal-safe.
   void (*sudden_end)() noexcept = nullptr;
   // The program opens a library whose calls to the allocator and to lock functions bypass the preloaded
   // libraries. Also called before measuring begins, and in forked children that are not measured. Returns a
-  // note for the file on what is lost, or nullptr.
+  // note for the measurement file on what is lost, or nullptr.
   const char* (*interposition_bypassed)() noexcept = nullptr;
 
   // The last three are called in handlers, while the kind is on. ThreadState::busy, which guards against
-  // reentry, is set. A sample was recorded.
+  // reentry, is set.
+
+  // A sample was recorded.
   void (*sample)(ThreadState& thread, const RecordedSample& sample) noexcept = nullptr;
   // A breakpoint with breakpoint_signal_data() of this kind was hit.
   void (*hit)(ThreadState& thread, const ucontext_t& context, uint64_t signal_data,
               uint64_t now_ns) noexcept = nullptr;
-  // The ring of a memory event has records. A ring is read once: they go to the first kind that has this.
+  // The ring of a memory event has records. A ring is read once: its records go only to the first kind with
+  // this hook.
   void (*records)(ThreadState& thread, const ucontext_t& context, uint32_t event,
                   uint64_t now_ns) noexcept = nullptr;
 };
@@ -99,8 +103,8 @@ extern constinit HookTable hook_table;
 // effect.
 void register_kinds(const Hooks* const* kinds, uint32_t count) noexcept;
 
-// Returns the signals that any registered kind raises, and the subset that must be taken in handlers
-// (Hooks::signals, Hooks::request_signals).
+// signals_of_kinds() returns all signals of the registered kinds (Hooks::signals and Hooks::request_signals);
+// request_signals_of_kinds() returns the latter.
 uint64_t signals_of_kinds() noexcept;
 uint64_t request_signals_of_kinds() noexcept;
 
@@ -108,8 +112,8 @@ uint64_t request_signals_of_kinds() noexcept;
 inline bool is_on(const Kind& kind) noexcept {
   return hook_table.on.load(std::memory_order_acquire) >> kind.number & 1;
 }
-// Makes handlers call the kind's hooks from now on, or stops that. After switch_off() handlers that already
-// run may still be in a hook. Async-signal-safe.
+// Makes handlers call the kind's hooks from now on, or stops doing so. After switch_off(), handlers already
+// running may still be in a hook. Async-signal-safe.
 inline void switch_on(const Kind& kind) noexcept {
   hook_table.on.fetch_or(uint32_t{1} << kind.number, std::memory_order_release);
 }
@@ -135,10 +139,10 @@ constexpr bool is_breakpoint_of(const Kind& kind, uint64_t signal_data) noexcept
   return (signal_data >> 16 & 0x7fff) == kind.number;
 }
 
-// What handlers do if threads may run as processes of their own (repair/isolate). Set by that repair alone.
+// What handlers do if threads may be turned into processes (repair/isolate). Set by that repair alone.
 struct ConversionCalls {
   // Lets system calls of the calling thread bypass syscall user dispatch (PR_SET_SYSCALL_USER_DISPATCH), or
-  // ends that. Returns the previous state.
+  // stops doing so. Returns the previous state.
   std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
   // Returns from a handler of the runtime, with its context: an ordinary return would be dispatched.
   std::atomic<void (*)(void* context) noexcept> return_from_handler{nullptr};

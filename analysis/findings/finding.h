@@ -1,5 +1,6 @@
 #pragma once
-// A finding: what a profile means, in one plain sentence. A finding is made only if the data supports it.
+// One problem that a profile shows: a sentence, its cost, contexts and advice. A finding is made only if the
+// data supports it.
 
 #include <map>
 #include <optional>
@@ -24,8 +25,7 @@ struct FindingCost {
   std::string basis;        // how the value was obtained
 };
 
-// What removing the cause saves, in seconds of what `FindingCost` counts: of CPU time, of waiting, or of the
-// run.
+// What removing the cause saves, in seconds of CPU time, waiting or run time, as `FindingCost` counts.
 struct FindingSaving {
   double low_s = 0, high_s = 0;  // estimate: 90 % interval; bound: 0 and the bound
   bool is_bound = true;          // true: high_s is an upper bound; false: an estimate
@@ -36,9 +36,10 @@ struct Finding {
   std::string id;  // identifies the finding (finding_id.h); put_in_order() assigns missing ones
   FindingKind kind = FindingKind::HotPath;
   Severity severity = Severity::Low;
-  std::string metric;  // empty if the finding is about the measurement
+  std::string metric;  // empty if about the measurement itself, not the program
   std::optional<FindingCost> cost;
-  std::optional<FindingSaving> saving;  // none if it is not known in seconds, or if nothing is to be removed
+  std::optional<FindingSaving>
+      saving;  // none if it is not known in seconds, or if there is nothing to remove
   std::string sentence;
   std::vector<FindingContext> contexts;
   std::string advice;

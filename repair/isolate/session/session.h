@@ -8,7 +8,7 @@
 // seccomp filter, dispatch ends with the session, and children do not inherit it.
 //
 // All threads enter and leave a session together, each in the handler of the request signal. Otherwise one
-// thread could wait at a private futex while another wakes the shared one. A thread that is created during a
+// thread could wait on a private futex while another wakes the shared one. A thread that is created during a
 // session enters it before it runs the program's code.
 
 #include <signal.h>
@@ -33,21 +33,21 @@ struct ConversionHooks {
   // In the converted thread, at each request signal, unless the signal ends the conversion. `interrupted`:
   // the handler's context.
   void (*asked)(const ucontext_t& interrupted) = nullptr;
-  // True if the converted thread is in an operation that it must finish. It then calls leave_where_asked()
-  // itself.
+  // True if the converted thread is in an operation that it must finish. At the end of the operation, the
+  // hook's owner calls leave_where_asked().
   bool (*is_busy)() = nullptr;
   // Before a converted thread waits on the futex word at `address`, or wakes its waiters.
   void (*waits_on)(uint64_t address) = nullptr;
   // Before a session begins, and after it has ended.
   void (*session)(bool begins) = nullptr;
-  // Before the contents or protection of the range change, while no thread is converted.
+  // Before the contents or protection of the range change, while there are no converted threads.
   void (*memory_changes)(uint64_t low, uint64_t high) = nullptr;
-  // In the caller of begin_isolation(), while all other threads stand still in handlers: makes all memory
-  // common that was mapped since the last session. Returns false if that is not possible; no session begins
+  // In the caller of begin_isolation(), while all other threads are stopped in handlers: makes all memory
+  // that was mapped since the last session common. Returns false if that is not possible; no session begins
   // then.
   bool (*all_stopped)() = nullptr;
-  // Called before a thread stops for a session with moves_all. Returns true if its current call must finish
-  // first; the thread then calls stand_still_now() at the end of that call.
+  // Called before a thread stops for a session with moves_all. Returns true if its current allocator call
+  // must finish first; the thread then calls stand_still_now() at the end of that call.
   bool (*ends_call_first)() = nullptr;
   // Maps an address in a trampoline to the original address in the program. Called for faults.
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
@@ -75,12 +75,12 @@ enum class SessionStart : uint8_t {
   TooMany,       // threads, or no memory for them
   Unreachable,   // a thread did not take the request signal within kPatience
   NotCommon,     // hooks.all_stopped() returned false
-  SignalReader,  // the program reads signals from descriptors, which see those of their own process only
+  SignalReader,  // the program uses signalfd, which reads only signals of the reader's own process
   WatchesTime,   // the program uses CPU-time timers or limits (cpu_time.h)
 };
 
 // Begins a session. Async-signal-safe, except that the first call must not be made in a handler. Each thread
-// stands still for about 50 us.
+// is stopped for about 50 us.
 SessionStart begin_isolation(const SessionOptions& options) noexcept;
 
 // Ends the session: all threads are ordinary threads of the program's process afterwards. Returns false, and
@@ -88,9 +88,9 @@ SessionStart begin_isolation(const SessionOptions& options) noexcept;
 // it. Must not be called by a converted thread.
 bool end_isolation() noexcept;
 
-// Timeout for stopping all threads. It is needed because a stopped thread may hold a lock for which a thread
-// that blocks all signals waits, as the C library does when it creates threads. On timeout the caller tries
-// again later.
+// Timeout for stopping all threads. It is needed because a stopped thread may hold a lock that another
+// thread is waiting for with all signals blocked; the C library blocks them while it creates a thread. On
+// timeout the caller tries again later.
 constexpr uint64_t kPatience = 200'000'000;  // ns
 
 enum class Phase : uint32_t { Off, Entering, On, Leaving };
@@ -112,8 +112,8 @@ struct Session {
   std::atomic<uint32_t> leaving{0};             // threads that wait for the end of Phase::Leaving
   std::atomic<uint32_t> is_changing_phase{0};   // a thread is beginning or ending a session
   std::atomic<bool> failed{false};              // a thread cannot enter
-  std::atomic<uint32_t> holds{0};               // while not 0, no thread is converted
-  // Writable private memory was mapped since the session began. No thread is converted from then on.
+  std::atomic<uint32_t> holds{0};               // while not 0, no thread may be converted
+  // Writable private memory was mapped since the session began. No thread may be converted from then on.
   std::atomic<bool> has_private_memory{false};
   std::atomic<bool> watches_time{false};       // SessionStart::WatchesTime arose since the session began
   std::atomic<uint32_t> converted_threads{0};  // including those that are being converted
@@ -134,18 +134,17 @@ struct ThreadRecord;
 bool is_in_session(const ThreadRecord* record) noexcept;
 
 // Must be called before the process maps writable memory that is not common. A converted thread would get a
-// copy of it, so no thread is converted from then on. The controller ends the session. That memory becomes
-// common when the next session begins.
+// copy of it, so no thread may be converted from then on. The controller ends the session. That memory
+// becomes common when the next session begins.
 inline void note_private_memory() noexcept {
   if (session.hooks.all_stopped) session.has_private_memory.store(true);
 }
 
 // Must be called before the program starts to use CPU-time timers or limits, in the program's process. No
-// thread is converted for the rest of the session.
+// thread may be converted for the rest of the session.
 void begin_to_watch_time() noexcept;
 
-// Stops the calling thread now, at the end of the call for which ConversionHooks::ends_call_first() postponed
-// that. Async-signal-safe.
+// Performs the stop that ConversionHooks::ends_call_first() postponed. Async-signal-safe.
 void stand_still_now() noexcept;
 
 // Lets the calling thread enter the session: prepares its record, and turns on the dispatch of its system
@@ -167,9 +166,9 @@ bool do_calls_pass() noexcept;
 // allocates only 8 KiB.
 [[noreturn]] void return_from_sample(void* context) noexcept;
 
-// Reaps the processes of converted threads that have returned. If one died otherwise, the program dies by the
-// same signal, as it would with a thread. The original threads, which are parked meanwhile, check their own
-// process ten times a second.
+// Reaps the processes of converted threads that have returned. If one died any other way, the program is
+// killed by the same signal, as if a thread had died. The parked original threads poll the process that
+// replaced them ten times a second.
 void look_at_converted_threads() noexcept;
 
 }  // namespace hpcrun
