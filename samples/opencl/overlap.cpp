@@ -1,5 +1,5 @@
-// Defect: with two kernels in every step, the host works while KernelM runs and waits while KernelN runs.
-// KernelM takes longer, but making it faster gains nothing.
+// Defect: the host waits for KernelN although it has independent work. KernelM is longer but hidden behind
+// host work, so speeding it up gains nothing.
 
 #include <cstdio>
 
