@@ -34,11 +34,10 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         "docs/run.md"}},
       {"prof attach",
        {{"Measures all threads of a running process until it exits, --duration elapses or prof is "
-         "interrupted "
-         "(Ctrl-C). prof then detaches, lets the process continue and analyzes the samples.",
+         "interrupted (Ctrl-C). prof then detaches, lets the process continue and analyzes the samples.",
          "REALTIME samples interrupt waiting system calls, as any handled signal can: poll, nanosleep and "
-         "similar "
-         "calls return EINTR, which some programs do not expect. CPUTIME samples usually do not interrupt "
+         "similar calls return EINTR, which some programs do not expect. CPUTIME samples usually do not "
+         "interrupt "
          "them."},
         {{"prof attach 4711", "until Ctrl-C"},
          {"prof attach 4711 --duration 10 -o server", "for ten seconds"},
