@@ -38,8 +38,7 @@ struct Finding {
   Severity severity = Severity::Low;
   std::string metric;  // empty if about the measurement itself, not the program
   std::optional<FindingCost> cost;
-  std::optional<FindingSaving>
-      saving;  // none if it is not known in seconds, or if there is nothing to remove
+  std::optional<FindingSaving> saving;  // none if not known in seconds, or if there is nothing to remove
   std::string sentence;
   std::vector<FindingContext> contexts;
   std::string advice;
