@@ -37,8 +37,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "interrupted (Ctrl-C). prof then detaches, lets the process continue and analyzes the samples.",
          "REALTIME samples interrupt waiting system calls, as any handled signal can: poll, nanosleep and "
          "similar calls return EINTR, which some programs do not expect. CPUTIME samples usually do not "
-         "interrupt "
-         "them."},
+         "interrupt them."},
         {{"prof attach 4711", "until Ctrl-C"},
          {"prof attach 4711 --duration 10 -o server", "for ten seconds"},
          {"prof attach 4711 -e REALTIME --trace", "elapsed time, with a timeline"}},

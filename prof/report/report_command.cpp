@@ -209,7 +209,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
                    "Show minimum, mean, maximum and deviation over threads");
   command
       .add_option("--stall-factor", options.stall_factor,
-                  "Count a thread as blocked after N median intervals of no samples [10]")
+                  "Count a thread as blocked if it has no sample for N times its median interval [10]")
       ->check(within(1.0, 1e6))
       ->type_name("N");
   command
