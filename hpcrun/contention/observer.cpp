@@ -29,7 +29,7 @@ struct MemoryThread {
   const ucontext_t* interrupted;
   Stack walked;
   uint32_t generation;  // walk_generation() of the plans
-  bool has_no_clock;    // for its ready time
+  bool reads_clock;     // for its ready time; it may have none
 };
 
 constinit std::atomic<const SharingUser*> sharing_user{nullptr};
@@ -163,9 +163,12 @@ uint64_t process_cpu_ns() noexcept {
 
 Parallelism::Ready ready_time(ThreadState& thread, MemoryThread& memory, uint64_t now) noexcept {
   if (!parallelism.asks_for_ready_time()) return {true, 0};
-  if (thread.run_queue.descriptor() >= 0) return {true, thread.run_queue.advance(now)};
-  memory.has_no_clock = memory.has_no_clock || !thread.run_queue.open(thread.tid);
-  return {!memory.has_no_clock, 0};
+  const bool is_first = !memory.reads_clock;
+  memory.reads_clock = true;
+  if (is_first && thread.run_queue.descriptor() < 0) thread.run_queue.open(thread.tid);
+  if (thread.run_queue.descriptor() < 0) return {false, 0};
+  const uint64_t ready_ns = thread.run_queue.advance(now);
+  return {true, is_first ? 0 : ready_ns};
 }
 
 // Determines whether threads alternate, in runs whose sampling rate is low at rest. Not if threads may be

@@ -416,7 +416,7 @@ bool finish_sampling() noexcept {
   note_time(Counter::ProgramEndedNs);
   if (!process_state.sampling.exchange(false)) return false;
   stop_inherited_event();
-  note_last_names();
+  note_ends();
   call_hooks<&Hooks::finish>();
   return true;
 }

@@ -114,9 +114,17 @@ void note_last_name(ThreadState& thread) noexcept {
   if (name[0]) thread.name.note_last(process_state.file, thread.index, name, now);
 }
 
-void count_run_queue(const ThreadState& thread, uint64_t total_ns) noexcept {
+// Counts what was not counted before.
+void count_run_queue(ThreadState& thread, uint64_t total_ns) noexcept {
+  if (total_ns <= thread.run_queue_before_ns) return;
   process_state.file.counter(Counter::RunQueueNanoseconds)
-      .fetch_add(total_ns - std::min(total_ns, thread.run_queue_before_ns), std::memory_order_relaxed);
+      .fetch_add(total_ns - thread.run_queue_before_ns, std::memory_order_relaxed);
+  thread.run_queue_before_ns = total_ns;
+}
+
+void count_run_queue_at_end(ThreadState& thread) noexcept {
+  const bool is_open = thread.run_queue.descriptor() >= 0;
+  count_run_queue(thread, is_open ? thread.run_queue.total() : run_queue_ns(thread.tid));
 }
 
 // Closes a thread's part of the file, and frees its memory.
@@ -221,7 +229,7 @@ void end_all_threads() noexcept {
   while (thread) {
     ThreadState* const next = thread->next;
     note_last_name(*thread);
-    count_run_queue(*thread, run_queue_ns(thread->tid));
+    count_run_queue_at_end(*thread);
     end_thread(*thread, thread_cpu_ns(*thread));
     thread = next;
   }
@@ -248,9 +256,12 @@ void note_name(uint64_t handle, const char* name) noexcept {
   });
 }
 
-void note_last_names() noexcept {
+void note_ends() noexcept {
   const ThreadListLock lock;
-  for_each_thread(note_last_name);
+  for_each_thread([](ThreadState& thread) {
+    note_last_name(thread);
+    count_run_queue_at_end(thread);
+  });
 }
 
 void replace_descriptor(int from, int to) noexcept {

@@ -32,8 +32,9 @@ void detach_thread() noexcept;
 // Records the name that the program gave a thread; `handle` is its pthread_t. Keeps errno.
 void note_name(uint64_t handle, const char* name) noexcept;
 
-// Records the present names of all threads, as measuring ends.
-void note_last_names() noexcept;
+// Records the present name of each thread, and how long it was ready without a processor, as measuring ends.
+// Opens files.
+void note_ends() noexcept;
 
 // Replaces one of our descriptors, whose number the program is about to use, by a duplicate (-1: none).
 // Async-signal-safe.

@@ -70,8 +70,8 @@ struct ThreadState {
   EventState events[kMostEvents];
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
-  uint64_t run_queue_before_ns = 0;  // run_queue_ns() when measuring of the thread began
-  RunQueueClock run_queue;           // of threads whose trace uses the wall clock, or that seem to alternate
+  uint64_t run_queue_before_ns = 0;  // what was counted or elapsed before measuring; see run_queue_ns()
+  RunQueueClock run_queue;           // closed in a first thread whose trace does not use the wall clock
   bool is_converted = false;         // the thread runs as a process
   TaskClock tasks;
   RunQueueClock converted_thread_run_queue;  // of the converted thread's process

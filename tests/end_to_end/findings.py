@@ -42,8 +42,8 @@ class Findings(driver.EndToEnd):
         source = pathlib.Path(__file__).parent / "programs/copied_text.cpp"
         line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "has to name" in text)
         run = self.prof_run([driver.program("copied_text")])
-        hottest = run.summary()["findings"][0]
-        self.assertEqual(hottest["kind"], "hot-path")
+        # On a busy machine, a program that waited for its files to be read is said to wait as well.
+        hottest = next(finding for finding in run.summary()["findings"] if finding["kind"] == "hot-path")
         frame = hottest["contexts"][0]["frames"][0]
         self.assertTrue(frame["function"].startswith("unquoted("), frame)
         self.assertEqual((frame["file"].rsplit("/", 1)[-1], frame["line"]), ("copied_text.cpp", line))

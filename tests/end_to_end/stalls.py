@@ -88,6 +88,18 @@ class Stalls(StallRuns):
             self.assertLess(report["totals"]["STALL"], 0.1 * starved)
             self.assertGreater(run.summary()["run"]["run_queue_s"], 0.9 * starved)
 
+    def test_a_program_without_a_processor_is_not_said_to_wait(self):
+        processor = max(os.sched_getaffinity(0))
+        with busy(4, [processor]):
+            alone = self.prof_run(["taskset", "-c", str(processor), driver.program("copied_text")])
+            threads = self.prof_run([driver.program("starved"), str(processor), "not"])
+        summary = alone.summary()
+        without = summary["run"]["program_s"] - summary["run"]["cpu_s"]
+        self.assertGreater(without, summary["run"]["program_s"] / 2)
+        self.assertGreater(summary["run"]["run_queue_s"], 0.8 * without)
+        self.assertNotIn("waiting", [finding["kind"] for finding in summary["findings"]])
+        self.assertGreater(threads.summary()["run"]["run_queue_s"], 0.9 * threads.stated("starved_s"))
+
 
 class StallNotes(StallRuns):
     """Cases that do not depend on when threads run: they run beside other tests."""
