@@ -23,7 +23,7 @@ class AccessStream {
  public:
   // Takes no space before the first append. Neither file nor arena is owned. Returns false if there is no
   // memory.
-  bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
+  [[nodiscard]] bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
   // Appends an access. `node`: the context that ends in the instruction, in the thread's tree. Returns false
   // if there was no space and the access was dropped.

@@ -19,7 +19,7 @@ constexpr NodeId kNoNode = UINT32_MAX;
 class CallingContextTree {
  public:
   // Neither file nor arena is owned. Returns false if there is no memory or no room in the file.
-  bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
+  [[nodiscard]] bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
   // Returns the node of a call path given leaf first, and creates it if it is new. Returns kNoNode if the
   // file or memory is exhausted. Remembers the previous path: frames shared with it at the root end cost one
@@ -53,7 +53,7 @@ class CallingContextTree {
 // Records the trace of one thread: the current context over time. Delta-coded, at most 12 bytes per sample.
 class Trace {
  public:
-  bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
+  [[nodiscard]] bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
   // `time_ns`: of CLOCK_MONOTONIC, not decreasing. Returns false if the sample was dropped.
   bool append(uint64_t time_ns, NodeId node) noexcept;

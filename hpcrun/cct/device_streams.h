@@ -21,7 +21,8 @@ class TaskStream {
   // `line`: the thread index of the queue. `period_ns`: 0 to keep all tasks. Otherwise, while more than one
   // task per period arrives, only the tasks that a sampler of that period would see are kept
   // (task_sampling.h). Neither file nor arena is owned. Returns false if there is no memory.
-  bool attach(MeasurementFile& file, Arena& arena, uint32_t line, uint64_t period_ns = 0) noexcept;
+  [[nodiscard]] bool attach(MeasurementFile& file, Arena& arena, uint32_t line,
+                            uint64_t period_ns = 0) noexcept;
 
   // Appends a completed task. Tasks may come in any order; ordered by end they take the least space. `node`:
   // of the queue's tree. `thread`: index of the thread that submitted it. Returns false if there was no space
@@ -48,7 +49,7 @@ struct WaitTimes {
 class WaitStream {
  public:
   // Takes no space before the first append. Otherwise as TaskStream::attach().
-  bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
+  [[nodiscard]] bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
   // `node`: the context that waited, in the thread's tree.
   bool append(const WaitTimes& times, NodeId node) noexcept;

@@ -21,7 +21,7 @@ class ExtentStream {
   }
 
   // True if the current extent has room for `bytes` more.
-  bool has_room(size_t bytes) const noexcept { return extent_.capacity - length_ >= bytes; }
+  [[nodiscard]] bool has_room(size_t bytes) const noexcept { return extent_.capacity - length_ >= bytes; }
 
   // Returns the position of the next bytes. They take effect with publish().
   char* next() noexcept { return extent_.data() + length_; }
@@ -33,7 +33,7 @@ class ExtentStream {
 
   // Starts a new extent and returns the previous one (empty at first). Returns false, and changes nothing, if
   // the file is exhausted.
-  bool advance(uint64_t first, MappedExtent& previous) noexcept {
+  [[nodiscard]] bool advance(uint64_t first, MappedExtent& previous) noexcept {
     const size_t bytes = std::min(largest_, size_t{kPageBytes} << std::min(sequence_, kMostDoublings));
     MappedExtent fresh;
     if (!file_->take(kind_, thread_, {sequence_, first}, bytes, fresh)) return false;

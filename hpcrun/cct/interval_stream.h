@@ -29,7 +29,7 @@ struct IntervalStream {
   bool sealed;
 
   // Makes room for a record. A new extent starts with the state before the record.
-  bool make_room(uint64_t begin) noexcept {
+  [[nodiscard]] bool make_room(uint64_t begin) noexcept {
     if (sealed) return false;
     if (stream.has_room(kMaxIntervalBytes)) return true;
     MappedExtent full;
@@ -41,10 +41,10 @@ struct IntervalStream {
     return true;
   }
 
-  uint64_t begin_delta(uint64_t begin) const noexcept {
+  [[nodiscard]] uint64_t begin_delta(uint64_t begin) const noexcept {
     return zigzag(static_cast<int64_t>(begin - end)) + 1;
   }
-  uint64_t node_delta(NodeId to) const noexcept {
+  [[nodiscard]] uint64_t node_delta(NodeId to) const noexcept {
     return zigzag(static_cast<int64_t>(to) - static_cast<int64_t>(node));
   }
 

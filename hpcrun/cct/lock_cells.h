@@ -22,7 +22,7 @@ class LockCells {
  public:
   // Takes no space in the file before the first cell. Neither file nor arena is owned. Returns false if there
   // is no memory.
-  bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
+  [[nodiscard]] bool attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept;
 
   // Returns the cell of a site, or nullptr if make() has not created it yet.
   LockCell* find(const LockSite& site) noexcept;

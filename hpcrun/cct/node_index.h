@@ -21,13 +21,13 @@ class NodeIndex {
   };
   static_assert(sizeof(Node) == 24);
 
-  bool attach(Arena& arena) noexcept {
+  [[nodiscard]] bool attach(Arena& arena) noexcept {
     arena_ = &arena;
     return heads_.ensure(arena, kFirstBuckets - 1) && nodes_.ensure(arena, 0);
   }
 
   Node& operator[](uint32_t id) noexcept { return nodes_[id]; }
-  uint32_t count() const noexcept { return count_; }  // including the root
+  [[nodiscard]] uint32_t count() const noexcept { return count_; }  // including the root
 
   static uint32_t hash(uint32_t parent, FrameKey frame) noexcept {
     // The upper half of a product depends on all bits of the factors below it.
@@ -47,7 +47,7 @@ class NodeIndex {
   }
 
   // Makes room for one more node; add() then cannot fail.
-  bool reserve() noexcept { return count_ < kMaxNodes && nodes_.ensure(*arena_, count_); }
+  [[nodiscard]] bool reserve() noexcept { return count_ < kMaxNodes && nodes_.ensure(*arena_, count_); }
 
   // Adds a node. Its id is the value of count() before the call.
   uint32_t add(uint32_t parent, FrameKey frame, uint32_t hash_value) noexcept {
@@ -63,7 +63,7 @@ class NodeIndex {
   static constexpr uint32_t kFirstBuckets = 512;
   static constexpr uint32_t kMaxNodes = uint32_t{1} << 31;
 
-  uint32_t bucket(uint32_t hash_value) const noexcept {
+  [[nodiscard]] uint32_t bucket(uint32_t hash_value) const noexcept {
     const uint32_t low = hash_value & mask_;
     return low < split_ ? hash_value & (2 * mask_ + 1) : low;
   }

@@ -20,7 +20,7 @@ class SegmentedArray {
 
   // Makes room for element `index`; must be called for all smaller indices first. Returns false if there is
   // no memory.
-  bool ensure(Arena& arena, uint32_t index) noexcept {
+  [[nodiscard]] bool ensure(Arena& arena, uint32_t index) noexcept {
     const unsigned segment = segment_of(index);
     if (segments_[segment] == nullptr) {
       segments_[segment] = arena.allocate_array<T>(segment_size(segment));

@@ -156,8 +156,8 @@ QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexce
   if (!begin_line(*line, device)) return kNoQueue;
   line->in_order = in_order;
   if (process_state.config.trace)
-    line->tasks.attach(process_state.file, engine.arena, line->index,
-                       process_state.config.device_trace_period_ns);
+    (void)line->tasks.attach(process_state.file, engine.arena, line->index,
+                             process_state.config.device_trace_period_ns);  // without memory: no trace
   process_state.file.write_queue(line->index, device, monotonic_ns(), text(name));
   std::atomic_ref(engine.queues[engine.queue_count]).store(line, std::memory_order_release);
   return engine.queue_count++;

@@ -54,7 +54,7 @@ void admit_threads() noexcept {
   while (thread) {
     DeviceThread* const next = thread->next_arrival;
     if (process_state.config.trace)
-      thread->waits.attach(process_state.file, engine.arena, thread->thread->index);
+      (void)thread->waits.attach(process_state.file, engine.arena, thread->thread->index);  // or no trace
     thread->waiter.receiver = thread;
     thread->waiter.receive = receive_wait;
     thread->waiter.cpu_time = cpu_time_of;

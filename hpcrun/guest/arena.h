@@ -25,7 +25,7 @@ class Arena {
   void release_all() noexcept;
 
   // Return the bytes mapped at present, by this arena or by all arenas of the process.
-  size_t bytes_mapped() const noexcept { return bytes_mapped_; }
+  [[nodiscard]] size_t bytes_mapped() const noexcept { return bytes_mapped_; }
   static size_t process_bytes_mapped() noexcept;
 
   // Resets the process's total in a forked child, which inherits no arena.

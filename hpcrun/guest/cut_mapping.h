@@ -13,6 +13,7 @@ namespace hpcrun {
 // file mapping that contains it. Returns true if the access can be repeated, and false for a signal of
 // another kind or origin. `is_own` is called by one thread at a time, possibly several times for the same
 // mapping.
-bool replace_cut_page(const siginfo_t& info, bool (*is_own)(const OwnMapping& mapping)) noexcept;
+[[nodiscard]] bool replace_cut_page(const siginfo_t& info,
+                                    bool (*is_own)(const OwnMapping& mapping)) noexcept;
 
 }  // namespace hpcrun

@@ -27,7 +27,7 @@ void close_own_descriptor(int descriptor) noexcept;
 // Forgets a descriptor whose number the program took over by raw system calls.
 void forget_descriptor(int descriptor) noexcept;
 
-bool is_own_descriptor(int descriptor) noexcept;
+[[nodiscard]] bool is_own_descriptor(int descriptor) noexcept;
 
 // Returns the first own descriptor in [first, last], or -1.
 int next_own_descriptor(unsigned first, unsigned last) noexcept;

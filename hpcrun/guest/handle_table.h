@@ -11,7 +11,7 @@ namespace hpcrun {
 class HandleTable {
  public:
   // Returns nullptr if the handle is not known.
-  void* find(const void* handle) const noexcept {
+  [[nodiscard]] void* find(const void* handle) const noexcept {
     if (!entries_) return nullptr;
     for (size_t at = slot(handle);; at = (at + 1) & mask_) {
       if (entries_[at].handle == handle) return entries_[at].value;
@@ -20,7 +20,7 @@ class HandleTable {
   }
 
   // Sets the value of a handle; nullptr removes it. Returns false if there is no memory.
-  bool put(const void* handle, void* value) noexcept {
+  [[nodiscard]] bool put(const void* handle, void* value) noexcept {
     if (2 * (used_ + 1) > capacity() && !grow()) return false;
     size_t at = slot(handle);
     while (entries_[at].handle && entries_[at].handle != handle) at = (at + 1) & mask_;
@@ -39,11 +39,11 @@ class HandleTable {
   };
   static constexpr size_t kFirstCapacity = 256;
 
-  size_t capacity() const noexcept { return entries_ ? mask_ + 1 : 0; }
+  [[nodiscard]] size_t capacity() const noexcept { return entries_ ? mask_ + 1 : 0; }
   size_t slot(const void* handle) const noexcept {
     return (reinterpret_cast<uintptr_t>(handle) * 0x9E3779B97F4A7C15u >> 32) & mask_;
   }
-  bool grow() noexcept {
+  [[nodiscard]] bool grow() noexcept {
     const size_t before = capacity();
     const size_t after = before ? 2 * before : kFirstCapacity;
     void* memory = map_own_memory(after * sizeof(Entry), InChild::Copy);

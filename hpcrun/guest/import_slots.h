@@ -20,11 +20,11 @@ struct DynamicSection {
 };
 DynamicSection read_dynamic_section(const dl_phdr_info& module) noexcept;
 
-bool is_this_library(const dl_phdr_info& module) noexcept;
+[[nodiscard]] bool is_this_library(const dl_phdr_info& module) noexcept;
 bool is_of_this_library(const void* address) noexcept;
 
 // False for this library, the loader, and the kernel's module, whose addresses are not absolute.
-bool has_import_slots(const dl_phdr_info& module) noexcept;
+[[nodiscard]] bool has_import_slots(const dl_phdr_info& module) noexcept;
 
 // The import slots of one module for which has_import_slots() is true.
 class ImportSlots {
@@ -56,7 +56,7 @@ class ImportSlots {
   void write(void** slot, void* value) noexcept;
 
  private:
-  bool make_writable(const void* slot) noexcept;
+  [[nodiscard]] bool make_writable(const void* slot) noexcept;
   bool protect(int protection) const noexcept;
 
   uint64_t bias_;

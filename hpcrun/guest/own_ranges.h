@@ -18,6 +18,6 @@ void forget_own_range(const void* at) noexcept;
 // Must be called in a forked child, which has no copy of the other ranges, before it maps memory of its own.
 void keep_own_ranges_of_child() noexcept;
 
-bool is_in_own_range(uint64_t address) noexcept;
+[[nodiscard]] bool is_in_own_range(uint64_t address) noexcept;
 
 }  // namespace hpcrun

@@ -22,14 +22,14 @@ enum class ProgramKind : uint8_t {
 };
 
 // True for the kinds that use external sampling, with perf events that `prof` reads.
-constexpr bool needs_outside_sampling(ProgramKind kind) noexcept {
+[[nodiscard]] constexpr bool needs_outside_sampling(ProgramKind kind) noexcept {
   return kind == ProgramKind::Static || kind == ProgramKind::OtherLibc || kind == ProgramKind::Sanitized ||
          kind == ProgramKind::Go;
 }
 
 // True for the kinds that fail if the runtime is preloaded: their loader cannot load it, or a sanitizer
 // detects it.
-constexpr bool fails_with_runtime(ProgramKind kind) noexcept {
+[[nodiscard]] constexpr bool fails_with_runtime(ProgramKind kind) noexcept {
   return kind == ProgramKind::Foreign || kind == ProgramKind::OtherLibc || kind == ProgramKind::Sanitized;
 }
 
@@ -39,6 +39,6 @@ constexpr bool fails_with_runtime(ProgramKind kind) noexcept {
 ProgramKind program_kind(const char* path) noexcept;
 
 // Reads the interpreter named in a script's first line ("#!"). Returns false if the file is not a script.
-bool script_interpreter(const char* path, char* interpreter, size_t bytes) noexcept;
+[[nodiscard]] bool script_interpreter(const char* path, char* interpreter, size_t bytes) noexcept;
 
 }  // namespace hpcrun

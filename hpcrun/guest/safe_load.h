@@ -18,9 +18,9 @@ enum class SafeLoadMethod : uint8_t {
 };
 
 // Copies bytes from the address. If it returns false, the target is unspecified.
-bool safe_read(uint64_t from, void* to, size_t bytes) noexcept;
+[[nodiscard]] bool safe_read(uint64_t from, void* to, size_t bytes) noexcept;
 
-inline bool safe_load_word(uint64_t from, uint64_t& value) noexcept {
+[[nodiscard]] inline bool safe_load_word(uint64_t from, uint64_t& value) noexcept {
   return safe_read(from, &value, sizeof value);
 }
 

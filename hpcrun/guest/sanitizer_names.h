@@ -15,7 +15,7 @@ class SanitizerNames {
   // Takes the next names. A name that is split between two pieces is missed: they should overlap by kLongest
   // + 2. Returns true once the names show a sanitizer that intercepts functions of the C library. The
   // undefined-behavior sanitizer intercepts none.
-  bool take(const char* names, size_t bytes) noexcept {
+  [[nodiscard]] bool take(const char* names, size_t bytes) noexcept {
     for (size_t at = 0; at < bytes; ++at) {
       if (at != 0 && names[at - 1] != '\0') continue;
       const char* const name = names + at;
@@ -39,7 +39,7 @@ class SanitizerNames {
                                                 "__rtsan_init", "__memprof_init", "__lsan_is_turned_off"};
 
   // True if the text, of which `left` bytes are available, is this name with its null byte.
-  static bool is(const char* text, size_t left, const char* name) noexcept {
+  [[nodiscard]] static bool is(const char* text, size_t left, const char* name) noexcept {
     for (size_t i = 0; i < left; ++i) {
       if (text[i] != name[i]) return false;
       if (name[i] == '\0') return true;
@@ -56,7 +56,7 @@ inline constexpr const char* kSanitizerLibraries[] = {
     "libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.tsan", "libclang_rt.memprof"};
 
 // True if a value of LD_PRELOAD names a sanitizer's library: any program with it is of kind Sanitized.
-inline bool preloads_sanitizer(const char* list) noexcept {
+[[nodiscard]] inline bool preloads_sanitizer(const char* list) noexcept {
   const char* name = list;  // the entry's, after its last slash
   for (const char* at = list; *at; ++at) {
     if (*at == ':' || *at == ' ' || *at == '/') name = at + 1;

@@ -207,7 +207,7 @@ enum class LockKind : uint8_t {
   // A thread of an OpenMP team that has done its part and waits for the next parallel region.
   Team = 20,
 };
-constexpr bool is_held(LockKind kind) {
+[[nodiscard]] constexpr bool is_held(LockKind kind) {
   return kind < LockKind::Condition;
 }
 
@@ -331,7 +331,7 @@ struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;
   uint64_t bytes = 0;
-  bool is_known() const noexcept { return inode != 0; }
+  [[nodiscard]] bool is_known() const noexcept { return inode != 0; }
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };

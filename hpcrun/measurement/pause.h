@@ -17,19 +17,21 @@ class PauseSwitch {
  public:
   explicit PauseSwitch(std::atomic<uint64_t>* counters) noexcept : counters_(counters) {}
 
-  bool is_paused() const noexcept { return paused_since() != 0; }
+  [[nodiscard]] bool is_paused() const noexcept { return paused_since() != 0; }
   uint64_t paused_since() const noexcept {  // 0: not paused
     return at(Counter::PausedSinceNs).load(std::memory_order_acquire);
   }
   // Returns the sum of all pauses up to `now`. A pause that ends at this moment may be missing.
-  uint64_t paused_ns(uint64_t now) const noexcept {
+  [[nodiscard]] uint64_t paused_ns(uint64_t now) const noexcept {
     // Loaded first: a pause that ends meanwhile must not count twice.
     const uint64_t over = at(Counter::PausedNanoseconds).load(std::memory_order_acquire);
     const uint64_t since = paused_since();
     return since != 0 && now > since ? over + now - since : over;
   }
   // Returns the end of the last pause; 0: there was none.
-  uint64_t resumed_at() const noexcept { return at(Counter::ResumedAtNs).load(std::memory_order_acquire); }
+  [[nodiscard]] uint64_t resumed_at() const noexcept {
+    return at(Counter::ResumedAtNs).load(std::memory_order_acquire);
+  }
 
   // Return true if this call changed the state.
   bool pause(uint64_t now) noexcept {
@@ -47,7 +49,7 @@ class PauseSwitch {
   }
 
  private:
-  std::atomic<uint64_t>& at(Counter counter) const noexcept {
+  [[nodiscard]] std::atomic<uint64_t>& at(Counter counter) const noexcept {
     return counters_[static_cast<size_t>(counter)];
   }
 

@@ -20,7 +20,7 @@ constexpr uint64_t progress_bytes(uint16_t value, bool is_alone) {
 constexpr uint16_t progress_value(uint64_t bytes) {
   return static_cast<uint16_t>(bytes >> 1);
 }
-constexpr bool progress_is_alone(uint64_t bytes) {
+[[nodiscard]] constexpr bool progress_is_alone(uint64_t bytes) {
   return (bytes & 1) != 0;
 }
 

@@ -79,6 +79,6 @@ struct PlanView {
 
 // Validates a plan. `data` must be aligned to 8. Returns false if the bytes are not a plan: too few or too
 // many, a number out of its range, an invalid placement, a module without a name. Async-signal-safe.
-bool check_repair_plan(const void* data, size_t bytes, PlanView& out) noexcept;
+[[nodiscard]] bool check_repair_plan(const void* data, size_t bytes, PlanView& out) noexcept;
 
 }  // namespace hpcrun

@@ -30,11 +30,11 @@ class FileSpace {
   // Maps the first kAheadBytes of the file, so that space taken from now on is mapped already, also in
   // converted threads (repair/isolate). Pages that are not taken yet are past the end of the file. Returns
   // false if the address space has no room. Must be called after create().
-  bool map_ahead() noexcept;
+  [[nodiscard]] bool map_ahead() noexcept;
   // Reduces what map_ahead() mapped, for programs whose address space must stay small. No thread may be
   // converted at that time. Other threads may take and map space meanwhile.
   void map_less_ahead() noexcept;
-  bool is_ahead(const void* at) const noexcept;
+  [[nodiscard]] bool is_ahead(const void* at) const noexcept;
 
   // Closes the space and returns unused reservations. Returns the file's final size. Nothing can be taken
   // afterwards. Sets failure() to ESTALE if the file was truncated by someone else.
@@ -47,26 +47,26 @@ class FileSpace {
   void abandon() noexcept;
 
   // True in the process that created the file. False in a child of fork that has not called abandon() yet.
-  bool owned() const noexcept;
+  [[nodiscard]] bool owned() const noexcept;
 
   // Records an errno and stops taking; only the first errno is kept. Returns false.
   bool fail(int error) noexcept;
   ino_t inode() const noexcept { return inode_; }
 
-  int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int failure() const noexcept { return failure_.load(std::memory_order_relaxed); }
   // Uses the duplicate `to` if the file's descriptor is `from`.
   void replace_descriptor(int from, int to) noexcept { descriptor_.compare_exchange_strong(from, to); }
 
-  const char* path() const noexcept { return path_; }
+  [[nodiscard]] const char* path() const noexcept { return path_; }
   int descriptor() const noexcept { return descriptor_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr size_t kMaxPath = 4096;
   static constexpr size_t kAheadBytes = size_t{16} << 30;
 
-  bool reserve(uint64_t begin, uint64_t end) noexcept;
+  [[nodiscard]] bool reserve(uint64_t begin, uint64_t end) noexcept;
   bool write_zeros(uint64_t begin, uint64_t end) noexcept;
-  bool refers_to_file(int descriptor) const noexcept;
+  [[nodiscard]] bool refers_to_file(int descriptor) const noexcept;
   int usable_descriptor() noexcept;
 
   std::atomic<int> descriptor_{-1};

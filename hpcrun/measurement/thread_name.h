@@ -17,7 +17,7 @@ class ThreadName {
   void begin(const char* name) noexcept;
 
   // True if the name should be checked now, at most ten times a second. Times are CLOCK_MONOTONIC in ns.
-  bool is_due(uint64_t now) noexcept {
+  [[nodiscard]] bool is_due(uint64_t now) noexcept {
     if (now < next_look_ns_.load(std::memory_order_relaxed)) return false;
     next_look_ns_.store(now + kPeriodNs, std::memory_order_relaxed);
     return true;
@@ -33,7 +33,7 @@ class ThreadName {
   static constexpr uint64_t kPeriodNs = 100'000'000;
   static constexpr uint64_t kAtOnce = 16;
 
-  bool is(const char* name) const noexcept;
+  [[nodiscard]] bool is(const char* name) const noexcept;
   bool may_write(uint64_t now) noexcept;
 
   std::atomic<uint64_t> words_[2] = {};  // the last name written, of at most 15 characters

@@ -49,7 +49,7 @@ struct DeviceRecordInfo {
 // A mapped piece of the file that one stream of one thread appends to.
 struct MappedExtent {
   ExtentHeader* header = nullptr;
-  char* data() const noexcept { return reinterpret_cast<char*>(header) + sizeof(ExtentHeader); }
+  [[nodiscard]] char* data() const noexcept { return reinterpret_cast<char*>(header) + sizeof(ExtentHeader); }
   size_t capacity = 0;  // bytes after the header
 };
 
@@ -71,14 +71,14 @@ class MeasurementFile {
 
   // Lets converted threads write extents: the file is mapped before they are converted. Must be called right
   // after create(). Returns false if the address space has no room for that.
-  bool map_ahead() noexcept { return space_.map_ahead(); }
+  [[nodiscard]] bool map_ahead() noexcept { return space_.map_ahead(); }
   void map_less_ahead() noexcept { space_.map_less_ahead(); }
 
   // Takes `bytes` (rounded up to pages, header included) for a stream. Costs one atomic add and, now and
   // then, an fallocate. Returns false if the disk is full or mapping fails (recording has then stopped
   // permanently), after finish(), or in a forked child.
-  bool take(StreamKind kind, uint32_t thread, StreamPosition position, size_t bytes,
-            MappedExtent& out) noexcept;
+  [[nodiscard]] bool take(StreamKind kind, uint32_t thread, StreamPosition position, size_t bytes,
+                          MappedExtent& out) noexcept;
 
   // Checksums an extent to which nothing will be added, and unmaps it. Does nothing if there is no extent.
   void seal_and_unmap(MappedExtent& extent) noexcept;
@@ -123,7 +123,7 @@ class MeasurementFile {
   }
 
   // Returns the first errno after which nothing more is recorded; 0 if there was none.
-  int failure() const noexcept { return space_.failure(); }
+  [[nodiscard]] int failure() const noexcept { return space_.failure(); }
 
   // Keeps records about the process in memory until something else is recorded. The file of a process without
   // samples is then only its header, one page. Must be called right after create(), instead of map_ahead().
@@ -135,7 +135,9 @@ class MeasurementFile {
   // Stops recording with this errno. Async-signal-safe.
   void stop(int error) noexcept { space_.fail(error); }
   // True if the file has this inode, also in a forked child that has not called abandon() yet.
-  bool is_in_inode(uint64_t inode) const noexcept { return descriptor() >= 0 && space_.inode() == inode; }
+  [[nodiscard]] bool is_in_inode(uint64_t inode) const noexcept {
+    return descriptor() >= 0 && space_.inode() == inode;
+  }
 
   // Trims the reserved space after the last extent, at a normal exit. Mapped extents stay usable; new ones
   // cannot be taken. Records that are kept in memory are dropped: there were no samples. Async-signal-safe.
@@ -149,10 +151,10 @@ class MeasurementFile {
   // child does not inherit the extents; create() may then open a file of its own.
   void abandon() noexcept;
 
-  const char* path() const noexcept { return space_.path(); }      // absolute
-  int descriptor() const noexcept { return space_.descriptor(); }  // -1 if not open
+  [[nodiscard]] const char* path() const noexcept { return space_.path(); }  // absolute
+  int descriptor() const noexcept { return space_.descriptor(); }            // -1 if not open
   void replace_descriptor(int from, int to) noexcept { space_.replace_descriptor(from, to); }
-  size_t bytes_mapped() const noexcept { return bytes_mapped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] size_t bytes_mapped() const noexcept { return bytes_mapped_.load(std::memory_order_relaxed); }
 
  private:
   class Record;

@@ -32,7 +32,7 @@ struct WaitParts {
   uint64_t gap = 0;             // between tasks
   uint64_t wake_latency = 0;    // after the last task; the whole wait if no task was active
 
-  uint64_t total() const noexcept { return cause + launch_latency + gap + wake_latency; }
+  [[nodiscard]] uint64_t total() const noexcept { return cause + launch_latency + gap + wake_latency; }
 };
 
 // Working memory of blame_wait(): two per task, with any content.

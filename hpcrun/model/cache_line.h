@@ -51,9 +51,9 @@ struct LineMoves {
   double true_write_write = 0;
   double true_read_write = 0;
 
-  double of_false_sharing() const noexcept { return false_write_write + false_read_write; }
+  [[nodiscard]] double of_false_sharing() const noexcept { return false_write_write + false_read_write; }
   double of_true_sharing() const noexcept { return true_write_write + true_read_write; }
-  double total() const noexcept { return of_false_sharing() + of_true_sharing(); }
+  [[nodiscard]] double total() const noexcept { return of_false_sharing() + of_true_sharing(); }
   LineMoves& operator+=(const LineMoves& more) noexcept;
 };
 
@@ -66,20 +66,20 @@ class LineWindow {
  public:
   // Records an access. Returns false, and adds to lost(), if there is no room for another thread or for
   // another spot of a thread. The same holds if the access is empty or extends past a pair of lines.
-  bool note(const LineAccess& access) noexcept;
+  [[nodiscard]] bool note(const LineAccess& access) noexcept;
 
   // Estimates the moves. `resolution_ns`: the interval between samples of one thread. A thread is assumed to
   // use the line from half of it before its first sample to half of it after its last. Threads that used the
   // line one after the other moved it once, which is not counted.
-  LineMoves moves(uint64_t resolution_ns) const noexcept;
+  [[nodiscard]] LineMoves moves(uint64_t resolution_ns) const noexcept;
 
   // Resets the window, for the next period or the next object at this address. In place, because handlers on
   // stacks of 8 KiB have no room for a second one.
   void clear() noexcept { std::construct_at(this); }
 
-  const ThreadUse* begin() const noexcept { return uses_; }
+  [[nodiscard]] const ThreadUse* begin() const noexcept { return uses_; }
   const ThreadUse* end() const noexcept { return uses_ + count_; }
-  uint64_t lost() const noexcept { return lost_; }
+  [[nodiscard]] uint64_t lost() const noexcept { return lost_; }
 
  private:
   ThreadUse* use_of(uint32_t thread) noexcept;

@@ -24,7 +24,7 @@ struct DataSource {
   bool was_blocked = false;  // by a store whose data or address was not ready
 
   // True if the line came from another core's cache.
-  bool is_transfer() const noexcept { return was_modified || came_from_peer; }
+  [[nodiscard]] bool is_transfer() const noexcept { return was_modified || came_from_peer; }
 };
 
 DataSource decode_data_source(uint64_t bits) noexcept;

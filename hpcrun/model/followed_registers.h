@@ -22,7 +22,7 @@ class PastRegisters {
   }
 
   // Returns false if the register had another value, which is not known.
-  bool value(uint8_t number, Expression& out) const noexcept {
+  [[nodiscard]] bool value(uint8_t number, Expression& out) const noexcept {
     if (lost_ >> number & 1) return false;
     out = Expression{};
     out.base = number;
@@ -30,7 +30,7 @@ class PastRegisters {
     return true;
   }
 
-  bool address(const MemoryOperand& operand, Expression& out) const noexcept {
+  [[nodiscard]] bool address(const MemoryOperand& operand, Expression& out) const noexcept {
     out = Expression{};
     out.displacement = operand.displacement;
     if (operand.base != kNoRegister) {
@@ -66,7 +66,7 @@ class ComingRegisters {
       if (!then.value(i, values_[i])) forget(static_cast<uint16_t>(1u << i));
   }
 
-  bool address(const MemoryOperand& operand, Expression& out) const noexcept {
+  [[nodiscard]] bool address(const MemoryOperand& operand, Expression& out) const noexcept {
     Expression sum;
     sum.displacement = operand.displacement;
     if (operand.base != kNoRegister && !(is_known(operand.base) && add(sum, values_[operand.base], 1, sum)))
@@ -96,10 +96,10 @@ class ComingRegisters {
   }
 
  private:
-  bool is_known(uint8_t number) const noexcept { return !(unknown_ >> number & 1); }
+  [[nodiscard]] bool is_known(uint8_t number) const noexcept { return !(unknown_ >> number & 1); }
   void forget(uint16_t registers) noexcept { unknown_ = static_cast<uint16_t>(unknown_ | registers); }
 
-  bool evaluate_effect(const Instruction& instruction, Expression& out) noexcept {
+  [[nodiscard]] bool evaluate_effect(const Instruction& instruction, Expression& out) noexcept {
     if (!sum_of(instruction, out)) return false;
     switch (instruction.extension) {
       case Instruction::Extension::Zero32:
@@ -111,7 +111,7 @@ class ComingRegisters {
     }
   }
 
-  bool sum_of(const Instruction& instruction, Expression& out) noexcept {
+  [[nodiscard]] bool sum_of(const Instruction& instruction, Expression& out) noexcept {
     const Expression& target = values_[instruction.target_register];
     Expression immediate;
     immediate.displacement = instruction.immediate;
@@ -141,7 +141,7 @@ class ComingRegisters {
   }
 
   // Derives a value loaded from memory. Includes the stack, where functions keep pointers.
-  bool load(const Instruction& instruction, Expression& out) noexcept {
+  [[nodiscard]] bool load(const Instruction& instruction, Expression& out) noexcept {
     const MemoryOperand& operand = instruction.memory[0];
     Expression from;
     const bool is_word = operand.bytes == 1 || operand.bytes == 2 || operand.bytes == 4 || operand.bytes == 8;
@@ -154,7 +154,7 @@ class ComingRegisters {
 
   // True if the path writes there, using the same registers. A store through other registers is not detected;
   // the derived address is then wrong, and no thread accesses it.
-  bool was_stored(const Expression& from, uint16_t bytes) const noexcept {
+  [[nodiscard]] bool was_stored(const Expression& from, uint16_t bytes) const noexcept {
     if (store_count_ > kMostStores) return true;
     for (uint32_t i = 0; i < store_count_; ++i) {
       const Expression& to = stores_[i].address;
@@ -166,7 +166,8 @@ class ComingRegisters {
     return false;
   }
 
-  bool derive(const Expression& of, DerivedValue::How how, uint8_t bytes, Expression& out) noexcept {
+  [[nodiscard]] bool derive(const Expression& of, DerivedValue::How how, uint8_t bytes,
+                            Expression& out) noexcept {
     if (plan_.derived_count == kMostDerivedValues) return false;
     const uint8_t number = plan_.derived_count++;
     plan_.derived[number] = {of, how, bytes};

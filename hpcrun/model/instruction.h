@@ -65,7 +65,7 @@ struct Instruction {
 constexpr size_t kMostInstructionBytes = 15;
 
 // Returns false if the bytes are not an instruction, or end within one.
-bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept;
+[[nodiscard]] bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept;
 
 // Decodes only the length, and whether memory is locked, in a third of the time. Returns 0 if the bytes are
 // not an instruction.

@@ -25,7 +25,7 @@ struct Expression {
   int64_t displacement = 0;
 
   // Returns one bit for each value that is used.
-  uint32_t values() const noexcept {
+  [[nodiscard]] uint32_t values() const noexcept {
     return (base == kNoValue ? 0 : 1u << base) | (index == kNoValue ? 0 : 1u << index);
   }
 };
@@ -39,6 +39,7 @@ inline uint64_t evaluate(const Expression& expression, const uint64_t* values) n
 
 // Computes left + right * factor. Returns false, with `out` unspecified, if the result does not fit into an
 // Expression.
-bool add(const Expression& left, const Expression& right, uint8_t factor, Expression& out) noexcept;
+[[nodiscard]] bool add(const Expression& left, const Expression& right, uint8_t factor,
+                       Expression& out) noexcept;
 
 }  // namespace hpcrun

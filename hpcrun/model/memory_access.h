@@ -8,10 +8,10 @@ namespace hpcrun {
 // Bits.
 enum class AccessKind : uint8_t { Read = 1, Write = 2, ReadWrite = 3 };
 
-constexpr bool reads(AccessKind kind) noexcept {
+[[nodiscard]] constexpr bool reads(AccessKind kind) noexcept {
   return static_cast<uint8_t>(kind) & 1;
 }
-constexpr bool writes(AccessKind kind) noexcept {
+[[nodiscard]] constexpr bool writes(AccessKind kind) noexcept {
   return static_cast<uint8_t>(kind) & 2;
 }
 

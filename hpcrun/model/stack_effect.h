@@ -30,6 +30,7 @@ struct StackEffect {
 
 // Decodes the instruction at the address. Returns false if the bytes are not a valid instruction, or are
 // truncated.
-bool decode_stack_effect(const uint8_t* bytes, size_t count, uint64_t address, StackEffect& out) noexcept;
+[[nodiscard]] bool decode_stack_effect(const uint8_t* bytes, size_t count, uint64_t address,
+                                       StackEffect& out) noexcept;
 
 }  // namespace hpcrun

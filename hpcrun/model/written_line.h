@@ -20,10 +20,10 @@ class WrittenLine {
 
   struct Writer {
     uint32_t thread = 0;
-    uint64_t bytes = 0;         // changed by it, one bit each; without words that it changed very rarely
-    uint32_t updates = 0;       // periods in which it changed bytes
-    uint32_t interleaved = 0;   // of these, the ones after another thread's change
-    uint32_t true_sharing = 0;  // of these, by the bytes changed, true sharing and
+    uint64_t bytes = 0;          // changed by it, one bit each; without words that it changed very rarely
+    uint32_t updates = 0;        // periods in which it changed bytes
+    uint32_t interleaved = 0;    // of these, the ones after another thread's change
+    uint32_t true_sharing = 0;   // of these, by the bytes changed, true sharing and
     uint32_t false_sharing = 0;  // false sharing; both, if the line holds both kinds of data
   };
 
@@ -34,11 +34,11 @@ class WrittenLine {
   // Resets the line after its contents were freed. Changes recorded at the same time may remain.
   void clear() noexcept;
 
-  uint32_t interleaved() const noexcept;
+  [[nodiscard]] uint32_t interleaved() const noexcept;
   uint32_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
 
   // Returns the writer at this index, from 0, in `out`. Returns false if there are no more.
-  bool writer(uint32_t place, Writer& out) const noexcept;
+  [[nodiscard]] bool writer(uint32_t place, Writer& out) const noexcept;
 
  private:
   static constexpr uint32_t kBytes = 64, kWordBytes = 8, kWords = kBytes / kWordBytes;
@@ -58,7 +58,7 @@ class WrittenLine {
 
   Slot* slot_of(uint32_t thread) noexcept;
   uint64_t take_bytes(uint64_t bytes, uint8_t place) noexcept;
-  bool owns_bytes(uint8_t place) const noexcept;
+  [[nodiscard]] bool owns_bytes(uint8_t place) const noexcept;
 
   std::atomic<uint8_t> last_;            // index of the last thread that changed the line, + 1
   std::atomic<uint8_t> owners_[kBytes];  // the same for each byte

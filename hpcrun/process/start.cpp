@@ -249,7 +249,7 @@ void start_sampling(StackBounds stack) noexcept {
   process_state.pid = sys_getpid();
   if (const int error = create_file()) return warn_unwritable(error);
   if (process_state.config.isolates())
-    process_state.file.map_ahead();
+    (void)process_state.file.map_ahead();  // without room, converted threads write nothing
   else if (process_state.is_forked)
     process_state.file.keep_records();
   pause_if_asked();

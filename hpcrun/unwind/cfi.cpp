@@ -46,7 +46,7 @@ bool CfiMachine::start(const Cie& cie, const Fde& fde, bool same_cie) noexcept {
     row_ = CfiRow{};
     initial_ = CfiRow{};
     Cursor cursor(cie.instructions);
-    execute_until_advance(cursor);
+    (void)execute_until_advance(cursor);  // a CIE has no locations
     if (!ok_) return false;
     initial_ = row_;
   } else {

@@ -46,23 +46,23 @@ constexpr unsigned kMaxRememberedRows = 8;  // compilers use 1; deeper nesting i
 class CfiMachine {
  public:
   // Runs the CIE's instructions and moves to the FDE's start. Reuses the CIE's row if `same_cie`.
-  bool start(const Cie& cie, const Fde& fde, bool same_cie) noexcept;
+  [[nodiscard]] bool start(const Cie& cie, const Fde& fde, bool same_cie) noexcept;
 
   // Runs up to the next change of address: row() is then in force over [from(), to()). Returns false at the
   // end of the FDE, or on malformed instructions (ok() is then false).
-  bool next() noexcept;
+  [[nodiscard]] bool next() noexcept;
 
   // Runs to the row at an address inside the FDE. Returns false if the address is outside, or if instructions
   // are malformed.
-  bool run_to(uint64_t address) noexcept;
+  [[nodiscard]] bool run_to(uint64_t address) noexcept;
 
-  uint64_t from() const noexcept { return from_; }
+  [[nodiscard]] uint64_t from() const noexcept { return from_; }
   uint64_t to() const noexcept { return to_; }
-  const CfiRow& row() const noexcept { return row_; }
+  [[nodiscard]] const CfiRow& row() const noexcept { return row_; }
   bool ok() const noexcept { return ok_; }
 
  private:
-  bool execute_until_advance(Cursor& cursor) noexcept;
+  [[nodiscard]] bool execute_until_advance(Cursor& cursor) noexcept;
   void define(uint64_t reg, RegisterRuleKind kind, int64_t offset) noexcept;
   void restore(uint64_t reg) noexcept;
 

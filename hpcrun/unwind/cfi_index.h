@@ -32,12 +32,12 @@ class CfiIndex {
 
   // Moves the machine to the row in force at the ELF address, as a table would hold it. Returns false if
   // there is none.
-  bool find(uint64_t elf_address, Row row) const noexcept;
+  [[nodiscard]] bool find(uint64_t elf_address, Row row) const noexcept;
 
-  uint32_t functions() const noexcept { return count_; }
+  [[nodiscard]] uint32_t functions() const noexcept { return count_; }
 
  private:
-  bool parse(uint64_t fde_address, Cie& cie, Fde& fde) const noexcept;
+  [[nodiscard]] bool parse(uint64_t fde_address, Cie& cie, Fde& fde) const noexcept;
 
   const FrameIndexEntry* entries_ = nullptr;
   uint32_t count_ = 0;

@@ -58,7 +58,7 @@ class CodeCache {
   static uint64_t page_of(const CachedCode& entry) noexcept {
     return reinterpret_cast<uint64_t>(&entry) / kPage;
   }
-  bool is_kept(const CachedCode& entry) const noexcept {
+  [[nodiscard]] bool is_kept(const CachedCode& entry) const noexcept {
     const uint64_t page = page_of(entry);
     return written_[page / 64 % kWords] >> page % 64 & 1;
   }

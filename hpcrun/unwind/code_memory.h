@@ -22,7 +22,7 @@ class CodeMemory {
   }
 
   // Copies bytes from the address. Returns false if any of them is not readable.
-  bool read(uint64_t from, void* to, size_t bytes) noexcept {
+  [[nodiscard]] bool read(uint64_t from, void* to, size_t bytes) noexcept {
     auto* target = static_cast<unsigned char*>(to);
     while (bytes > 0) {
       const Block& block = block_of(from);
@@ -38,7 +38,7 @@ class CodeMemory {
   }
 
   // Returns the number of blocks that the walk has read.
-  uint32_t reads() const noexcept { return reads_; }
+  [[nodiscard]] uint32_t reads() const noexcept { return reads_; }
 
  private:
   static constexpr uint64_t kBlockBytes = 256;  // divides a page, the unit in which readability changes

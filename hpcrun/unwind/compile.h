@@ -25,6 +25,6 @@ enum class CompileStatus : uint8_t {
 
 // Compiles a table in lasting memory. Records that are malformed or not supported are left out: the walk
 // finds no information for their range.
-CompileStatus compile_table(const CfiSources& sources, UnwindTable& table) noexcept;
+[[nodiscard]] CompileStatus compile_table(const CfiSources& sources, UnwindTable& table) noexcept;
 
 }  // namespace hpcrun

@@ -18,12 +18,13 @@ enum class EvaluationStatus : uint8_t {
 
 // Evaluates an expression. `initial` is pushed first, unless it is nullptr (register rules start with the
 // CFA).
-EvaluationStatus evaluate(Bytes expression, const Registers& registers, uint64_t load_bias,
-                          const uint64_t* initial, StackMemory& memory, uint64_t& result) noexcept;
+[[nodiscard]] EvaluationStatus evaluate(Bytes expression, const Registers& registers, uint64_t load_bias,
+                                        const uint64_t* initial, StackMemory& memory,
+                                        uint64_t& result) noexcept;
 
 // Computes the caller's registers by a CFI row. `caller` must not alias `frame`. Sets `ended` if the row
 // marks the return address undefined.
-EvaluationStatus apply_row(const CfiRow& row, const Registers& frame, uint64_t load_bias, StackMemory& memory,
-                           Registers& caller, bool& ended) noexcept;
+[[nodiscard]] EvaluationStatus apply_row(const CfiRow& row, const Registers& frame, uint64_t load_bias,
+                                         StackMemory& memory, Registers& caller, bool& ended) noexcept;
 
 }  // namespace hpcrun

@@ -20,7 +20,7 @@ enum class FileStatus : uint8_t {
 };
 
 // Reads .debug_frame, and .eh_frame if `want_eh_frame`. A section that is missing or compressed stays empty.
-FileStatus read_file_sections(const char* path, const ImageDescription& image, bool want_eh_frame,
-                              FileSections& sections) noexcept;
+[[nodiscard]] FileStatus read_file_sections(const char* path, const ImageDescription& image,
+                                            bool want_eh_frame, FileSections& sections) noexcept;
 
 }  // namespace hpcrun

@@ -53,13 +53,14 @@ class KnownStacks {
   static constexpr uint32_t kIsEntry = UINT32_MAX;
 
   Place& place_of(uint64_t key) noexcept { return places_[key % kPlaces]; }
-  bool leads_on(const Place& place, uint64_t key, uint64_t sp) const noexcept;
+  [[nodiscard]] bool leads_on(const Place& place, uint64_t key, uint64_t sp) const noexcept;
   bool has_entry(const Place& place, uint64_t key, uint64_t sp) const noexcept;
   uint64_t descend(const WalkOrigin& origin, const void* tag, unsigned& level) noexcept;
-  static bool holds(const Entry& entry, const WalkOrigin& origin, const void* tag) noexcept;
+  [[nodiscard]] static bool holds(const Entry& entry, const WalkOrigin& origin, const void* tag) noexcept;
   uint32_t number_of(const Entry& entry) const noexcept { return static_cast<uint32_t>(&entry - entries_); }
   Entry* make_entry(uint64_t key) noexcept;
-  static bool fill(Arena& arena, Entry& entry, const WalkRecord& record, const void* tag) noexcept;
+  [[nodiscard]] static bool fill(Arena& arena, Entry& entry, const WalkRecord& record,
+                                 const void* tag) noexcept;
 
   Entry entries_[kEntries];
   Place places_[kPlaces];

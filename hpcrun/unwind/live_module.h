@@ -44,7 +44,7 @@ struct LiveCode {
 
 // Finds the module and the row of an address. Returns false if no loaded module has the address, or if glibc
 // is older. Announces a module that is new.
-bool find_live_code(uint64_t address, LiveScratch& scratch, LiveCode& code) noexcept;
+[[nodiscard]] bool find_live_code(uint64_t address, LiveScratch& scratch, LiveCode& code) noexcept;
 
 // Returns the path to record for the loader's name of a module. The program itself, which the loader calls
 // "", is looked up (into the buffer). The vDSO is "[vdso]".

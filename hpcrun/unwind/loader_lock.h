@@ -20,14 +20,14 @@ class LoaderLock {
   void look_inside() noexcept;
 
   // True if any thread holds the lock. False if it was not found. Async-signal-safe.
-  bool is_held() const noexcept;
+  [[nodiscard]] bool is_held() const noexcept;
 
-  bool is_found() const noexcept { return lock_ != nullptr; }
+  [[nodiscard]] bool is_found() const noexcept { return lock_ != nullptr; }
 
  private:
   // Returns how often the calling thread holds the mutex at this word of the variables. Returns 0 if no mutex
   // is there, or if another thread holds it.
-  uint32_t times_held(uint32_t word) const noexcept;
+  [[nodiscard]] uint32_t times_held(uint32_t word) const noexcept;
 
   static constexpr uint32_t kMostHeld = 4;  // by one thread at a time: the loader has three
   static constexpr uint32_t kMostWords = 1024;

@@ -84,7 +84,8 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
   }
   FileSections file;
   if (path[0] == '/' || path[0] == '.') {
-    read_file_sections(path, image, sources.eh_frame.bytes.data == nullptr, file);
+    // Sections that cannot be read stay empty.
+    (void)read_file_sections(path, image, sources.eh_frame.bytes.data == nullptr, file);
   }
   if (!file.eh_frame.empty()) {
     sources.eh_frame = {{file.eh_frame.data(), file.eh_frame.size()}, file.eh_frame_address, 0, false};

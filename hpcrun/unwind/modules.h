@@ -45,7 +45,7 @@ void invalidate_walk_caches() noexcept;
 uint32_t walk_generation() noexcept;
 
 // True if a walk found a module that is not in the snapshot; refresh_modules() resets it. Async-signal-safe.
-bool modules_are_stale() noexcept;
+[[nodiscard]] bool modules_are_stale() noexcept;
 
 // Must be called before fork in the parent, and after it in the child's only thread: releases locks of
 // threads that no longer exist. In the child, refresh_modules() does nothing if the parent had other threads,

@@ -50,7 +50,9 @@ struct Snapshot {
   uint16_t exception_runtime =
       kModuleNone;  // libgcc_s: replaces return addresses while it installs a handler
   LoadedModule* modules() noexcept { return reinterpret_cast<LoadedModule*>(this + 1); }
-  const LoadedModule* modules() const noexcept { return reinterpret_cast<const LoadedModule*>(this + 1); }
+  [[nodiscard]] const LoadedModule* modules() const noexcept {
+    return reinterpret_cast<const LoadedModule*>(this + 1);
+  }
 };
 
 const LoadedModule* find_module(const Snapshot& snapshot, uint64_t address) noexcept;
@@ -63,9 +65,9 @@ class SnapshotReader {
   SnapshotReader(const SnapshotReader&) = delete;
   SnapshotReader& operator=(const SnapshotReader&) = delete;
 
-  const Snapshot& snapshot() const noexcept { return *snapshot_; }
+  [[nodiscard]] const Snapshot& snapshot() const noexcept { return *snapshot_; }
   // Returns the generation of the snapshot. Cached results of another generation are invalid.
-  uint32_t generation() const noexcept { return generation_; }
+  [[nodiscard]] uint32_t generation() const noexcept { return generation_; }
 
  private:
   uint32_t generation_;
@@ -77,7 +79,7 @@ class SnapshotReader {
 Snapshot* publish_snapshot(Snapshot* next) noexcept;
 
 // True if no walk is under way at this moment.
-bool no_reader_is_active() noexcept;
+[[nodiscard]] bool no_reader_is_active() noexcept;
 void forget_readers() noexcept;
 
 void mark_modules_stale(bool stale) noexcept;

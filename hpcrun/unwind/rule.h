@@ -32,16 +32,16 @@ class Place {
   constexpr Place() noexcept = default;
   static constexpr Place unchanged() noexcept { return Place(Special | 0 << 2); }
   static constexpr Place undefined() noexcept { return Place(Special | 1 << 2); }
-  static constexpr bool fits(int64_t offset) noexcept {
+  [[nodiscard]] static constexpr bool fits(int64_t offset) noexcept {
     return offset % 8 == 0 && offset / 8 >= -8192 && offset / 8 <= 8191;
   }
   static constexpr Place at(Base base, int64_t offset) noexcept {
     return Place(static_cast<uint16_t>(static_cast<uint16_t>(offset / 8) << 2 | base));
   }
 
-  constexpr Base base() const noexcept { return static_cast<Base>(bits_ & 3); }
+  [[nodiscard]] constexpr Base base() const noexcept { return static_cast<Base>(bits_ & 3); }
   constexpr int64_t offset() const noexcept { return int64_t{static_cast<int16_t>(bits_) >> 2} * 8; }
-  constexpr bool is_unchanged() const noexcept { return *this == unchanged(); }
+  [[nodiscard]] constexpr bool is_unchanged() const noexcept { return *this == unchanged(); }
   constexpr bool operator==(const Place&) const noexcept = default;
 
  private:

@@ -50,12 +50,12 @@ class Scratch {
   }
 
   // Returns false, and leaves the array unchanged, if there is no memory.
-  bool push(const T& value) noexcept {
+  [[nodiscard]] bool push(const T& value) noexcept {
     if (size_ == capacity() && !grow(bytes_ ? bytes_ * 2 : kFirstBytes)) return false;
     data_[size_++] = value;
     return true;
   }
-  bool resize_zeroed(size_t size) noexcept {
+  [[nodiscard]] bool resize_zeroed(size_t size) noexcept {
     if (size * sizeof(T) > bytes_ && !grow((size * sizeof(T) + 4095) / 4096 * 4096)) return false;
     if (size > size_) std::memset(static_cast<void*>(data_ + size_), 0, (size - size_) * sizeof(T));
     size_ = size;
@@ -65,17 +65,17 @@ class Scratch {
 
   T* begin() noexcept { return data_; }
   T* end() noexcept { return data_ + size_; }
-  const T* data() const noexcept { return data_; }
+  [[nodiscard]] const T* data() const noexcept { return data_; }
   T& operator[](size_t i) noexcept { return data_[i]; }
   T& back() noexcept { return data_[size_ - 1]; }
-  size_t size() const noexcept { return size_; }
+  [[nodiscard]] size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
 
  private:
   static constexpr size_t kFirstBytes = 64 * 1024;
-  size_t capacity() const noexcept { return bytes_ / sizeof(T); }
+  [[nodiscard]] size_t capacity() const noexcept { return bytes_ / sizeof(T); }
 
-  bool grow(size_t bytes) noexcept {
+  [[nodiscard]] bool grow(size_t bytes) noexcept {
     void* at = sys_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return false;
     if (data_) {

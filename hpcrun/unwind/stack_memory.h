@@ -23,12 +23,12 @@ class StackMemory {
   // Begins a new walk: resets the count of reads.
   void begin_walk() noexcept { reads_ = 0; }
   // Returns the number of system calls that the walk's loads took.
-  uint32_t reads() const noexcept { return reads_; }
+  [[nodiscard]] uint32_t reads() const noexcept { return reads_; }
 
-  bool in_window(uint64_t address) const noexcept { return address - low_ < span_; }
+  [[nodiscard]] bool in_window(uint64_t address) const noexcept { return address - low_ < span_; }
   uint64_t window_high() const noexcept { return low_ + span_ + 8; }
 
-  bool load(uint64_t address, uint64_t& value) noexcept {
+  [[nodiscard]] bool load(uint64_t address, uint64_t& value) noexcept {
     if (in_window(address)) [[likely]] {
       std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
       return true;
@@ -36,7 +36,7 @@ class StackMemory {
     return load_safely(address, value);
   }
 
-  bool load_safely(uint64_t address, uint64_t& value) noexcept {
+  [[nodiscard]] bool load_safely(uint64_t address, uint64_t& value) noexcept {
     if (address - block_start_ + 8 <= block_bytes_ && address >= block_start_) {
       std::memcpy(&value, block_ + (address - block_start_), sizeof value);
       return true;

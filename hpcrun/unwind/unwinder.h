@@ -35,11 +35,11 @@ FrameKey frame_of(const void* code) noexcept;
 class Unwinder {
  public:
   // Allocates the state of walks in the arena (about 200 KiB). Returns false if there is no memory.
-  bool attach(Arena& arena, StackBounds bounds) noexcept;
+  [[nodiscard]] bool attach(Arena& arena, StackBounds bounds) noexcept;
 
   // Sets the thread's stack if it was not known at attach(). Must be called by the thread itself.
   void set_stack(StackBounds bounds) noexcept;
-  StackBounds stack() const noexcept;
+  [[nodiscard]] StackBounds stack() const noexcept;
 
   // Returns the start of an instruction at or shortly before a code address, according to call frame
   // information. Returns the address itself if there is none.

@@ -35,7 +35,7 @@ struct WalkRecord {
 };
 
 // True if the words are unchanged. The stack above `sp` must be the one on which they were recorded.
-inline bool words_are_the_same(const WalkedWord* words, uint32_t count, uint64_t sp) noexcept {
+[[nodiscard]] inline bool words_are_the_same(const WalkedWord* words, uint32_t count, uint64_t sp) noexcept {
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t now;
     std::memcpy(&now, reinterpret_cast<const void*>(sp + words[i].offset), sizeof now);

@@ -28,7 +28,9 @@ struct Step {
   StepKind kind = StepKind::Continue;
   StackReason reason = StackReason::EndOfStack;  // for Ended and Failed
 
-  static constexpr Step failed(StackReason reason) noexcept { return {StepKind::Failed, reason}; }
+  [[nodiscard]] static constexpr Step failed(StackReason reason) noexcept {
+    return {StepKind::Failed, reason};
+  }
 };
 
 // How the least certain step of a walk was made.
@@ -90,44 +92,45 @@ struct Unwinder::State {
   ReturnPaths return_paths;
   FrameKey frames[kMaxDepth];
 
-  uint64_t pc() const noexcept { return registers.value[kReturnAddress]; }
+  [[nodiscard]] uint64_t pc() const noexcept { return registers.value[kReturnAddress]; }
   uint64_t sp() const noexcept { return registers.value[kRsp]; }
 
   CfiIndex::Row row() noexcept { return {live.cie, live.fde, live.machine}; }
 
   // code.cpp: look up an address without the cache; resolve_at() stores the result in `uncached`.
-  Step resolve(uint64_t address, CachedCode*& found) noexcept;
+  [[nodiscard]] Step resolve(uint64_t address, CachedCode*& found) noexcept;
   Step resolve_at(uint64_t address) noexcept;
   const LoadedModule* loaded_module(uint64_t address) noexcept;
   const LoadedModule* verified_module(uint64_t address) noexcept;
   Rule rule_of(const LoadedModule& module, uint64_t address) noexcept;
-  bool is_call_return(uint64_t address) noexcept;
+  [[nodiscard]] bool is_call_return(uint64_t address) noexcept;
   bool is_restorer(uint64_t address) noexcept;
-  bool came_from_exception_runtime() const noexcept;
+  [[nodiscard]] bool came_from_exception_runtime() const noexcept;
   bool calls_exception_runtime(uint64_t return_address) noexcept;
-  bool is_plausible_return(uint64_t address) noexcept;
+  [[nodiscard]] bool is_plausible_return(uint64_t address) noexcept;
 
   // step.cpp: step from the current frame to its caller by a rule that is not simple.
-  Step step(CachedCode& known, uint64_t address) noexcept;
+  [[nodiscard]] Step step(CachedCode& known, uint64_t address) noexcept;
   Step step_by_rule(const Rule& rule) noexcept;
-  Step step_by_interpretation(const Rule& rule, uint64_t address) noexcept;
+  [[nodiscard]] Step step_by_interpretation(const Rule& rule, uint64_t address) noexcept;
   Step finish_step(const Rule& rule) noexcept;
 
   // without_cfi.cpp
-  Step step_without_cfi(Rule& rule) noexcept;
+  [[nodiscard]] Step step_without_cfi(Rule& rule) noexcept;
   bool is_mostly_compiled() noexcept;
-  Step search_frame() noexcept;
+  [[nodiscard]] Step search_frame() noexcept;
   bool is_first_function() noexcept;
-  bool find_place(const StackPlace& place, uint64_t& address) noexcept;
+  [[nodiscard]] bool find_place(const StackPlace& place, uint64_t& address) noexcept;
   bool follow_to_return(const ReturnPath& path, uint64_t& return_at, uint64_t& bp) noexcept;
-  bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp, bool& stays) noexcept;
+  [[nodiscard]] bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp,
+                                     bool& stays) noexcept;
   uint64_t stub_target(uint64_t address) noexcept;
-  bool has_cfi(uint64_t address) noexcept;
+  [[nodiscard]] bool has_cfi(uint64_t address) noexcept;
   CallEvidence call_evidence(uint64_t return_address) noexcept;
   uint64_t call_target(uint64_t return_address) noexcept;
-  bool has_boundary_behind(uint64_t function) noexcept;
+  [[nodiscard]] bool has_boundary_behind(uint64_t function) noexcept;
   bool calls_this_function(uint64_t return_address) noexcept;
-  bool keeps_frame_pointer(uint64_t return_address) noexcept;
+  [[nodiscard]] bool keeps_frame_pointer(uint64_t return_address) noexcept;
   bool find_caller(uint64_t frame, FoundCaller& found) noexcept;
   uint64_t find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept;
 
@@ -136,7 +139,7 @@ struct Unwinder::State {
   void begin_record(const ucontext_t& context, uint32_t generation) noexcept;
   uint32_t record_word(uint64_t at, uint64_t value, bool is_return) noexcept;
   void record_frame(const Rule& rule, uint64_t cfa) noexcept;
-  static bool is_realigned_frame(const Rule& rule) noexcept;
+  [[nodiscard]] static bool is_realigned_frame(const Rule& rule) noexcept;
   void record_realigned_frame(const Rule& rule, uint64_t bp) noexcept;
   void record_use_of_bp() noexcept;
   void end_record(Step end) noexcept;
@@ -144,16 +147,16 @@ struct Unwinder::State {
   // unwinder.cpp
   void start(const ucontext_t& context) noexcept;
   void open_window() noexcept;
-  bool is_too_long() const noexcept;
+  [[nodiscard]] bool is_too_long() const noexcept;
   bool moves_down_too_often(uint64_t cfa) noexcept;
-  bool has_left_moved_code() noexcept;
+  [[nodiscard]] bool has_left_moved_code() noexcept;
   StackReason guessed_reason() const noexcept;
-  StackReason end_reason(StackReason found) const noexcept;
+  [[nodiscard]] StackReason end_reason(StackReason found) const noexcept;
   Step judge_failure(Step failure) noexcept;
   template <bool kAll, bool kRecord>
-  Step run() noexcept;
+  [[nodiscard]] Step run() noexcept;
   template <bool kAll, bool kRecord>
-  Step run_with_searches() noexcept;
+  [[nodiscard]] Step run_with_searches() noexcept;
 };
 
 }  // namespace hpcrun

@@ -24,7 +24,8 @@ long flags_of(const SystemCall& call) noexcept {
       return call.arguments[0];
     default: {
       uint64_t flags = 0;  // clone3: the first word of its arguments
-      safe_load_word(static_cast<uint64_t>(call.arguments[0]), flags);
+      if (!safe_load_word(static_cast<uint64_t>(call.arguments[0]), flags))
+        return 0;  // the kernel refuses it
       return static_cast<long>(flags);
     }
   }
