@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
       std::fputs(help_text(describe(app)).c_str(), stderr);
       return kOwnFailure;
     }
-    say_line(words_for_misuse(app, error));
+    say_line(format_misuse(app, error));
     return kOwnFailure;
   } catch (const CommandError& error) {
     if (*error.what()) say_line(error.what());  // otherwise another rank prints it

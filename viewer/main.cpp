@@ -30,7 +30,7 @@ std::string setting(const char* name) {
 
 // Shortens a fatal message. Qt lists its available plugins in several lines, but a user can only fix the
 // display.
-std::string words_for_failure(const QString& text) {
+std::string format_failure(const QString& text) {
   if (!text.contains("platform plugin")) return text.section('\n', 0, 0).toStdString();
   std::string display;
   for (const char* const name : {"QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "DISPLAY"})
@@ -44,7 +44,7 @@ std::string words_for_failure(const QString& text) {
 // Qt's warnings are about Qt and are dropped. A fatal message is printed like prof's own.
 void on_qt_message(QtMsgType type, const QMessageLogContext&, const QString& text) {
   if (type != QtFatalMsg) return;
-  std::fprintf(stderr, "prof: %s\n", words_for_failure(text).c_str());
+  std::fprintf(stderr, "prof: %s\n", format_failure(text).c_str());
   std::_Exit(kFailure);
 }
 

@@ -5,7 +5,7 @@
 
 #include "analysis/findings/contention.h"
 #include "analysis/repair/reasons.h"
-#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/format_contention.h"
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/call_path.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 using Placeable = ContendedRecord::Placeable;
 
-constexpr size_t kMostWords = 32;  // of a call path
+constexpr size_t kMaxWords = 32;  // of a call path
 
 // Returns an empty name for a context outside of inlined and called functions.
 std::string function_of(const Database& database, uint32_t context) {
@@ -34,7 +34,7 @@ bool is_lock_function(const std::string& name) {
 
 void add_words(const CallTree& tree, uint32_t context, AllocationSite& site) {
   for (const CodeFrame& frame : frames_of(tree, context))
-    if (site.path.size() < kMostWords) site.path.push_back(words_for_frame(frame));
+    if (site.path.size() < kMaxWords) site.path.push_back(format_frame(frame));
 }
 
 // Adds a site. If another process or finding has the same site, keeps the placement of the one with the
@@ -66,7 +66,7 @@ void add_locks(const CallTree& tree, const ContendedRecord& record, const std::s
     if (!record.variable.module.empty() && side.allocation == 0) {
       // Unnamed locks are identified by their line, which may contain several variables.
       const bool is_named = !side.variable.module.empty();
-      add_lock({is_named ? side.name : object_in_words(tree, record),
+      add_lock({is_named ? side.name : format_object(tree, record),
                 is_named ? side.variable : record.variable,
                 is_named ? std::max<uint64_t>(side.variable_bytes, 1) : hpcrun::kLineBytes,
                 {},
@@ -89,11 +89,11 @@ void add_proposals(const CallTree& tree, const ContendedRecord& record, const st
   const size_t locks = file.locks.size();
   if (record.sharing != hpcrun::Sharing::True) add_locks(tree, record, sentence, file.locks);
   if (record.placeable.empty() && file.locks.size() == locks) {
-    file.declined.push_back({sentence, why_not_moved(record)});
+    file.declined.push_back({sentence, reason_not_moved(record)});
     return;
   }
   for (const Placeable& one : record.placeable) {
-    if (const std::string why = why_not_placed(record, one); !why.empty()) {
+    if (const std::string why = reason_not_placed(record, one); !why.empty()) {
       if (file.locks.size() == locks) file.declined.push_back({sentence, why});
       continue;
     }

@@ -21,7 +21,7 @@ class Collector {
   Collector(uint64_t from, uint64_t to) : from_(from), to_(to) {}
 
   void collect(Dwarf_Die type, const Named& named, uint64_t offset, int depth) {
-    if (parts_.size() >= kMostParts || depth > kDeepestType) return;
+    if (parts_.size() >= kMaxParts || depth > kDeepestType) return;
     const Dwarf_Die bare = peeled(type);
     Dwarf_Die die = bare;
     switch (dwarf_tag(&die)) {
@@ -85,7 +85,7 @@ class Collector {
     if (base >= to_) return true;
     const uint64_t first = from_ > base ? (from_ - base) / array->element_bytes : 0;
     const uint64_t end = std::min(array->count(), (to_ - base - 1) / array->element_bytes + 1);
-    for (uint64_t index = first; index < end && parts_.size() < kMostParts; ++index)
+    for (uint64_t index = first; index < end && parts_.size() < kMaxParts; ++index)
       collect(array->element, {named.path + array->index_text(index), array->element, named.line},
               base + index * array->element_bytes, depth + 1);
     return true;

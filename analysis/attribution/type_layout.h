@@ -21,11 +21,11 @@ struct DataPart {
 // Returns "Statistics[4]", "const char*"; "?" for a type without a name.
 std::string type_name(Dwarf_Die type);
 
-constexpr size_t kMostParts = 4096;
+constexpr size_t kMaxParts = 4096;
 
 // Returns the innermost parts of the value that have bytes in [from, to), in the order of the source: all
 // parts of unions, no padding. Descends through members whose names are reserved for the implementation
-// ("_M_i"). Returns at most kMostParts.
+// ("_M_i"). Returns at most kMaxParts.
 std::vector<DataPart> parts_between(Dwarf_Die type, uint64_t from, uint64_t to);
 
 }  // namespace prof

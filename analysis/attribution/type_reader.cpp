@@ -12,8 +12,8 @@
 namespace prof {
 namespace {
 
-constexpr uint64_t kLargestVector = 64;   // of AVX-512, in bytes
-constexpr uint64_t kLargestNatural = 16;  // largest alignment of a number on x86-64: long double, __int128
+constexpr uint64_t kMaxVector = 64;   // of AVX-512, in bytes
+constexpr uint64_t kMaxNatural = 16;  // largest alignment of a number on x86-64: long double, __int128
 
 // libdw aborts when it reads a declaration's file in a unit without a file table.
 std::string declared_in(Dwarf_Die die) {
@@ -64,7 +64,7 @@ class Reader {
       if (!next || ++depth > kDeepestType) return plain(type);
       bare = *next;
     }
-    if (types_.size() >= kMostTypes || depth > kDeepestType) return plain(type);
+    if (types_.size() >= kMaxTypes || depth > kDeepestType) return plain(type);
     const auto [known, is_new] = known_.try_emplace(bare.addr, kReading);
     if (!is_new) return known->second == kReading ? plain(type) : with_alignment(known->second, asked);
     const size_t read_now = read_bare(bare, depth);
@@ -110,7 +110,7 @@ class Reader {
     DataType& made = types_.emplace_back();
     made.name = type_name(type);
     made.bytes = type_bytes(type);
-    made.alignment = std::clamp<uint64_t>(std::bit_floor(made.bytes), 1, kLargestNatural);
+    made.alignment = std::clamp<uint64_t>(std::bit_floor(made.bytes), 1, kMaxNatural);
     Dwarf_Die bare = peeled(type);
     const int64_t encoding = dwarf_number(bare, DW_AT_encoding).value_or(0);
     if (encoding == DW_ATE_complex_float) made.alignment = std::max<uint64_t>(made.alignment / 2, 1);
@@ -124,7 +124,7 @@ class Reader {
     if (dwarf_tag(&bare) == DW_TAG_array_type) {
       const std::optional<Dwarf_Die> element = type_of(bare);
       made.alignment = dwarf_hasattr(&bare, DW_AT_GNU_vector)
-                           ? std::bit_ceil(std::clamp<uint64_t>(made.bytes, 1, kLargestVector))
+                           ? std::bit_ceil(std::clamp<uint64_t>(made.bytes, 1, kMaxVector))
                        : element ? natural_alignment(*element)
                                  : 1;
     }
@@ -132,7 +132,7 @@ class Reader {
   }
 
   static uint64_t natural_alignment(Dwarf_Die type) {
-    return std::clamp<uint64_t>(std::bit_floor(type_bytes(type)), 1, kLargestNatural);
+    return std::clamp<uint64_t>(std::bit_floor(type_bytes(type)), 1, kMaxNatural);
   }
 
   size_t begin(Dwarf_Die type, const char* keyword) {

@@ -191,8 +191,8 @@ Advice copy_per_thread(const Conflict& conflict) {
 // Returns what helps according to the layout itself, or why nothing does; empty if that is unknown.
 std::string exact_words(const Separation& separation, const TypedObjects& objects, SourceLanguage language,
                         const std::string& lead) {
-  std::string words = words_for_changes(separation, objects);
-  if (words.empty()) return words_for_obstacle(separation, language);
+  std::string words = format_changes(separation, objects);
+  if (words.empty()) return format_obstacle(separation, language);
   return lead.empty() ? as_sentence(std::move(words)) + "." : lead + words + ".";
 }
 

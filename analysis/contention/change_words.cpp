@@ -82,15 +82,15 @@ bool has_name(const Change& change) {
 }
 
 // Names an unnamed type by its owner.
-std::string type_in_words(const Change& change, const std::string& owner) {
+std::string format_type(const Change& change, const std::string& owner) {
   return has_name(change) ? change.type : "the struct of " + owner;
 }
 
 std::string place(const Change& change, const std::string& owner) {
   if (change.what == ChangedPart::Variable) return "before " + change.name + where(change, "");
   if (change.what == ChangedPart::Member)
-    return "before " + change.name + where(change, type_in_words(change, owner));
-  return "on " + type_in_words(change, owner) + where(change, "");
+    return "before " + change.name + where(change, format_type(change, owner));
+  return "on " + format_type(change, owner) + where(change, "");
 }
 
 std::string growth(const Change& change, const std::string& what) {
@@ -127,7 +127,7 @@ std::vector<Described> distinct(const Separation& separation, const TypedObjects
 
 }  // namespace
 
-std::string words_for_changes(const Separation& separation, const TypedObjects& objects) {
+std::string format_changes(const Separation& separation, const TypedObjects& objects) {
   std::vector<std::string> clauses, growths, grown;
   const std::vector<Described> all = distinct(separation, objects);
   std::vector<bool> told(all.size());
@@ -155,7 +155,7 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
     any_of_variable |= one.change.what == ChangedPart::Variable;
     if (one.change.what == ChangedPart::Variable) continue;
     const std::string what =
-        one.change.what == ChangedPart::Elements ? "an element" : type_in_words(one.change, one.owner);
+        one.change.what == ChangedPart::Elements ? "an element" : format_type(one.change, one.owner);
     if (std::ranges::find(grown, what) != grown.end()) continue;
     grown.push_back(what);
     growths.push_back(growth(one.change, what));
@@ -177,7 +177,7 @@ std::string words_for_changes(const Separation& separation, const TypedObjects& 
   return text;
 }
 
-std::string words_for_obstacle(const Separation& separation, SourceLanguage language) {
+std::string format_obstacle(const Separation& separation, SourceLanguage language) {
   const std::string align = alignment_of_declaration(language);
   switch (separation.obstacle) {
     case Separation::Obstacle::None:

@@ -11,10 +11,10 @@ namespace prof {
 
 // Returns "put alignas(64) before sent (struct Connection, net.h:12); the struct grows from 16 to 128 bytes",
 // without a full stop. Empty if there are no changes.
-std::string words_for_changes(const Separation& separation, const TypedObjects& objects);
+std::string format_changes(const Separation& separation, const TypedObjects& objects);
 
 // Returns a sentence that says why no alignment helps and what does; empty if there is nothing to say.
-std::string words_for_obstacle(const Separation& separation, SourceLanguage language);
+std::string format_obstacle(const Separation& separation, SourceLanguage language);
 
 std::vector<ContendedRecord::Change> describe_changes(const Separation& separation,
                                                       const TypedObjects& objects);

@@ -13,7 +13,7 @@ constexpr double kSameWay = 0.85;  // of the rates, that is, nearly all
 // The slowdown of a thread next to another one if both have data of their own: two hardware threads of a core
 // run at about 0.62 of its speed each.
 constexpr double kSideBySide = 1.6;
-constexpr double kLeastOfWeight = 0.5;  // of the time at contended lines, lost to contention
+constexpr double kMinOfWeight = 0.5;  // of the time at contended lines, lost to contention
 
 // `rates` must be sorted.
 double at_part(const std::vector<double>& rates, double part) {
@@ -38,7 +38,7 @@ bool go_one_way(const std::vector<double>& rates, double sign) {
 }  // namespace
 
 bool agrees_with_samples(const PaceCost& saving_s, double weight_s) {
-  return saving_s.high >= kLeastOfWeight * weight_s;
+  return saving_s.high >= kMinOfWeight * weight_s;
 }
 
 void Paces::add(uint32_t thread, const PaceChange& change) {

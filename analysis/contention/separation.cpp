@@ -12,8 +12,8 @@ namespace {
 using hpcrun::kLineBytes;
 using Obstacle = Separation::Obstacle;
 
-constexpr size_t kMostChanges = 64;
-constexpr size_t kMostUses = 1024;
+constexpr size_t kMaxChanges = 64;
+constexpr size_t kMaxUses = 1024;
 
 // The use of one place by one thread, however often and in whatever code.
 struct Use {
@@ -66,13 +66,13 @@ class Separator {
   Separation run() {
     const bool are_known =
         std::ranges::all_of(uses_, [&](const Use& use) { return objects_.contains(use.object); });
-    if (uses_.size() > kMostUses || !are_known) return fail(Obstacle::Unknown, "");
+    if (uses_.size() > kMaxUses || !are_known) return fail(Obstacle::Unknown, "");
     for (;;) {
       if (!lay_out()) return fail(Obstacle::Unknown, "");
       const auto worst = worst_conflict();
       if (!worst && !part_from_unused()) break;
       if (worst && !part(uses_[worst->first], uses_[worst->second])) return fail(obstacle_, at_);
-      if (out_.changes.size() > kMostChanges) return fail(Obstacle::Unknown, "");
+      if (out_.changes.size() > kMaxChanges) return fail(Obstacle::Unknown, "");
     }
     for (const ChosenChange& change : out_.changes) {
       const TypedObject& known = objects_.at(change.object);

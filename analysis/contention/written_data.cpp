@@ -12,7 +12,7 @@ namespace {
 
 // Sides with fewer updates than this part of the largest one's are omitted: they are writes of the object's
 // initialization.
-constexpr double kLeastSide = 0.02;
+constexpr double kMinSide = 0.02;
 
 // Identifies a finding: a site, or a line outside of all known objects.
 using FindingKey = std::tuple<bool, uint64_t>;
@@ -66,7 +66,7 @@ LineLife life_of(const WrittenBytes& written) {
 }
 
 // The number of lines of a finding whose sides are reported: those with the most interleaved writes.
-constexpr size_t kMostLines = 4;
+constexpr size_t kMaxLines = 4;
 
 std::set<LineLife> lines_to_tell(std::span<const WrittenBytes* const> written) {
   std::map<LineLife, uint64_t> interleaved;
@@ -75,7 +75,7 @@ std::set<LineLife> lines_to_tell(std::span<const WrittenBytes* const> written) {
   for (const auto& [line, count] : interleaved) ranked.emplace_back(count, line);
   std::ranges::sort(ranked, std::greater());
   std::set<LineLife> lines;
-  for (size_t i = 0; i < std::min(ranked.size(), kMostLines); ++i) lines.insert(ranked[i].second);
+  for (size_t i = 0; i < std::min(ranked.size(), kMaxLines); ++i) lines.insert(ranked[i].second);
   return lines;
 }
 
@@ -93,7 +93,7 @@ std::vector<ContentionSide> sides_of(std::span<const WrittenBytes* const> writte
   std::vector<ContentionSide> sides;
   for (const auto& [key, side] : all) sides.push_back(side);
   std::ranges::stable_sort(sides, std::greater(), &ContentionSide::accesses);
-  const auto least = kLeastSide * static_cast<double>(sides.front().accesses);
+  const auto least = kMinSide * static_cast<double>(sides.front().accesses);
   bool has_others = false;
   std::erase_if(sides, [&, first = sides.front().thread](const ContentionSide& side) {
     const bool is_left_out =

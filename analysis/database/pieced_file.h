@@ -28,11 +28,11 @@ struct Turns {
 
 class PiecedFile {
  public:
-  static constexpr uint64_t kMostWaitingBytes = 128 << 20;
+  static constexpr uint64_t kMaxWaitingBytes = 128 << 20;
 
   // Writes no header; an OutputFile that continues after the pieces writes it in finish().
   PiecedFile(const std::filesystem::path& directory, const format::FileKind& kind, Team& team, Turns turns,
-             uint64_t most_waiting_bytes = kMostWaitingBytes);
+             uint64_t most_waiting_bytes = kMaxWaitingBytes);
 
   static uint64_t first_place(const format::FileKind& kind) { return format::header_bytes(kind); }
 

@@ -45,8 +45,8 @@ void read_metrics(const ordered_json& metrics, Database& database) {
 }
 
 bool is_build_id(std::string_view text) {
-  constexpr size_t kMostDigits = 128;
-  return text.size() <= kMostDigits && text.size() % 2 == 0 &&
+  constexpr size_t kMaxDigits = 128;
+  return text.size() <= kMaxDigits && text.size() % 2 == 0 &&
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 

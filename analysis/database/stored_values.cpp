@@ -10,11 +10,11 @@
 namespace prof {
 namespace {
 
-constexpr int kMostJobs = 8;
+constexpr int kMaxJobs = 8;
 constexpr uint64_t kRanges = 64;  // of the summary's contexts, to distribute over threads
 
 int jobs() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostJobs);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxJobs);
 }
 
 // Calls visit as ProfileFile::visit_summary() does, but on several threads, each for its own contexts.

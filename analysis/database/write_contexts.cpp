@@ -23,9 +23,9 @@ using namespace format;
 constexpr uint64_t kValuesAtOnce = 512 * 1024;  // about 20 MB of memory
 // If there are many profiles, each has few of these values. So this much is read of each, for several pieces
 // at once.
-constexpr uint64_t kLeastBytesRead = 4096;
-constexpr size_t kMostPiecesRead = 32;  // by all threads together
-constexpr uint64_t kLeastTurns = 8;     // of each process
+constexpr uint64_t kMinBytesRead = 4096;
+constexpr size_t kMaxPiecesRead = 32;  // by all threads together
+constexpr uint64_t kMinTurns = 8;      // of each process
 
 struct Entry {
   uint32_t profile = 0;
@@ -69,7 +69,7 @@ class CctWriter {
         ids_(static_cast<uint32_t>(metrics_ * kScopes)),
         writers_(writers) {
     find_pieces();
-    turn_ = std::clamp<size_t>(piece_count() / (kLeastTurns * static_cast<size_t>(writers.team.size())), 1,
+    turn_ = std::clamp<size_t>(piece_count() / (kMinTurns * static_cast<size_t>(writers.team.size())), 1,
                                pieces_to_read());
   }
 
@@ -120,7 +120,7 @@ class CctWriter {
   void find_pieces() {
     uint64_t all = 0;
     for (const uint64_t values : written_.value_counts) all += values;
-    const uint64_t turns = kLeastTurns * static_cast<uint64_t>(writers_.team.size());
+    const uint64_t turns = kMinTurns * static_cast<uint64_t>(writers_.team.size());
     const uint64_t enough = std::min(kValuesAtOnce, all / turns + 1);
     pieces_.push_back(0);
     uint64_t values = 0;
@@ -134,15 +134,15 @@ class CctWriter {
 
   // Returns how many pieces to read at once, so that enough is read of each profile.
   size_t pieces_to_read() const {
-    const uint64_t bytes = written_.blocks.size() * kLeastBytesRead;
-    return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, kMostPiecesRead);
+    const uint64_t bytes = written_.blocks.size() * kMinBytesRead;
+    return std::clamp<size_t>(bytes / (kValuesAtOnce * kProfileValueBytes), 1, kMaxPiecesRead);
   }
 
   // Returns the batches [first, last) of this process's pieces that are read together; each lies within a
   // turn.
   std::vector<std::pair<size_t, size_t>> own_batches() const {
     const size_t most =
-        std::min(turn_, std::max<size_t>(kMostPiecesRead / static_cast<size_t>(writers_.jobs), 1));
+        std::min(turn_, std::max<size_t>(kMaxPiecesRead / static_cast<size_t>(writers_.jobs), 1));
     std::vector<std::pair<size_t, size_t>> batches;
     for (const size_t piece : turns().of(writers_.team.rank())) {
       const bool goes_on = !batches.empty() && batches.back().second == piece && piece % turn_ != 0 &&

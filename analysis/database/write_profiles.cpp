@@ -18,9 +18,9 @@ namespace {
 
 using namespace format;
 
-constexpr uint64_t kMostCuts = 8'000'000;  // of all profiles, 16 bytes each
-constexpr size_t kMostRanges = 256;
-constexpr size_t kMostGroups = 256;  // of profiles that are computed together
+constexpr uint64_t kMaxCuts = 8'000'000;  // of all profiles, 16 bytes each
+constexpr size_t kMaxRanges = 256;
+constexpr size_t kMaxGroups = 256;  // of profiles that are computed together
 
 void move(ValueBlock& block, uint64_t by) {
   block.values += by;
@@ -243,7 +243,7 @@ class ProfilesWriter {
   void find_groups() {
     const size_t pieces =
         database_.values.compute ? database_.values.first.size() - 1 : database_.profiles.size();
-    const size_t enough = database_.profiles.size() / kMostGroups + 1;
+    const size_t enough = database_.profiles.size() / kMaxGroups + 1;
     groups_.push_back(0);
     for (size_t piece = 1; piece <= pieces; ++piece)
       if (piece == pieces || first_profile(piece) - first_profile(groups_.back()) >= enough)
@@ -301,7 +301,7 @@ class ProfilesWriter {
 std::vector<uint32_t> find_cuts(const Database& database) {
   const size_t profiles = std::max<size_t>(database.profiles.size(), 1);
   const size_t ids = database.contexts.size() + 1;
-  const size_t ranges = std::min({kMostRanges, std::max<size_t>(kMostCuts / profiles, 1), ids});
+  const size_t ranges = std::min({kMaxRanges, std::max<size_t>(kMaxCuts / profiles, 1), ids});
   std::vector<uint32_t> cuts;
   for (size_t i = 1; i < ranges; ++i) cuts.push_back(static_cast<uint32_t>(i * ids / ranges));
   return cuts;

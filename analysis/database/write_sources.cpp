@@ -13,12 +13,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uint64_t kLargestSource = 64u << 20;  // held in memory; callers that mark files have a lower limit
+constexpr uint64_t kMaxSource = 64u << 20;  // held in memory; callers that mark files have a lower limit
 
 // Returns false if the file is gone or not readable by all users that were measured. The database is complete
 // without it.
 bool copy_source(const fs::path& path, const std::vector<uid_t>& users, const fs::path& copy) {
-  const std::optional<MeasuredFile> source = read_measured_file(path, users, kLargestSource);
+  const std::optional<MeasuredFile> source = read_measured_file(path, users, kMaxSource);
   if (!source) return false;
   Folder::make(copy.parent_path());
   write_text_file(copy, source->text, source->mode | S_IRUSR | S_IWUSR);

@@ -54,7 +54,7 @@ class Writer {
     if (syntax_ == Syntax::Intel)
       ZydisFormatterSetProperty(&formatter_, ZYDIS_FORMATTER_PROP_FORCE_SIZE,
                                 instruction.mnemonic != ZYDIS_MNEMONIC_LEA);
-    char text[kMostCharacters];
+    char text[kMaxCharacters];
     if (!ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter_, &instruction, operands,
                                                       instruction.operand_count_visible, text, sizeof text,
                                                       address, nullptr)))
@@ -78,7 +78,7 @@ class Writer {
   }
 
  private:
-  static constexpr size_t kMostCharacters = 256;
+  static constexpr size_t kMaxCharacters = 256;
 
   Syntax syntax_;
   ZydisDecoder decoder_;

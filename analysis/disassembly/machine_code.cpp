@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kDevice = "[device]";
 constexpr const char* kVdso = "[vdso]";
 
-std::string why_not_opened(OpenFailure failure, const std::string& path, int error) {
+std::string reason_not_opened(OpenFailure failure, const std::string& path, int error) {
   switch (failure) {
     case OpenFailure::None:
       return {};
@@ -41,7 +41,7 @@ std::string why_not_opened(OpenFailure failure, const std::string& path, int err
   return {};
 }
 
-std::string why_no_file(const std::string& path) {
+std::string reason_no_file(const std::string& path) {
   if (path == kDevice) return "only x86-64 code is decoded, not device code";
   if (path.starts_with('[') && path != kVdso)
     return fmt::format("{}: no file contains this code, so it cannot be decoded", path);
@@ -72,9 +72,9 @@ bool contains(const std::vector<CodeRange>& ranges, uint64_t offset) {
 }  // namespace
 
 MachineCode::MachineCode(const LoadModule& module, const AttributionOptions& options)
-    : identity_{module.path, bytes_of_hex(module.build_id), 0}, failure_(why_no_file(module.path)) {
+    : identity_{module.path, bytes_of_hex(module.build_id), 0}, failure_(reason_no_file(module.path)) {
   if (!failure_.empty()) return;
-  failure_ = why_not_opened(file_.open(identity_, options), module.path, file_.open_error());
+  failure_ = reason_not_opened(file_.open(identity_, options), module.path, file_.open_error());
   if (!failure_.empty()) return;
   GElf_Ehdr header;
   if (gelf_getehdr(file_.elf(), &header) == nullptr || header.e_machine != EM_X86_64) {
@@ -129,7 +129,7 @@ std::vector<uint8_t> MachineCode::bytes(CodeRange range) const {
   const uint64_t from = segment->p_offset + before;
   if (from >= file_bytes) return {};
   const uint64_t count =
-      std::min({range.end - range.begin, segment->p_filesz - before, file_bytes - from, kMostBytes});
+      std::min({range.end - range.begin, segment->p_filesz - before, file_bytes - from, kMaxBytes});
   std::vector<uint8_t> bytes(count);
   std::memcpy(bytes.data(), image + from, count);
   return bytes;

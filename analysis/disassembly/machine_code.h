@@ -32,12 +32,12 @@ class MachineCode {
   // information; without it, the extent of its symbol; without that, the range from the start of its call
   // frame information to the start of the next. Empty if nothing is known there.
   std::vector<CodeRange> ranges_of_function(uint64_t offset) const;
-  // Returns the bytes of a range, as far as the file has them: at most kMostBytes.
+  // Returns the bytes of a range, as far as the file has them: at most kMaxBytes.
   std::vector<uint8_t> bytes(CodeRange range) const;
   // Returns "sum+0x12"; empty if there is no symbol.
   std::string name_of(uint64_t offset) const;
 
-  static constexpr uint64_t kMostBytes = 4 << 20;  // larger than any function that compilers generate
+  static constexpr uint64_t kMaxBytes = 4 << 20;  // larger than any function that compilers generate
 
  private:
   std::vector<CodeRange> stated_ranges(uint64_t offset) const;

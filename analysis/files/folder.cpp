@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostNamesTried = 100;  // of 2^32 random ones
+constexpr int kMaxNamesTried = 100;  // of 2^32 random ones
 constexpr size_t kNameDigits = 8;
 
 std::atomic<SharedWith> shared_by_process{SharedWith::Nobody};
@@ -296,7 +296,7 @@ void Folder::share_file(const std::string& name) const noexcept {
 
 NewFile::NewFile(Folder folder, std::string name, mode_t mode)
     : folder_(std::move(folder)), name_(std::move(name)), descriptor_(-1) {
-  for (int i = 0; i < kMostNamesTried && descriptor_ < 0; ++i) {
+  for (int i = 0; i < kMaxNamesTried && descriptor_ < 0; ++i) {
     temporary_ = temporary_name(name_);
     descriptor_ = mode == 0 ? folder_.create(temporary_, 07777)
                             : ::openat(folder_.descriptor_, temporary_.c_str(),

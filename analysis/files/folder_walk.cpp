@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;  // the kernel's limit
+constexpr int kMaxLinks = 40;  // the kernel's limit
 
 class Step {
  public:
@@ -95,7 +95,7 @@ WalkedFolder walk_to_folder(const fs::path& path, mode_t makes) {
       std::array<char, PATH_MAX> target{};
       const ssize_t length = ::readlinkat(next.number(), "", target.data(), target.size());
       const bool is_trusted = is_trusted_link(status, directory);
-      if (length < 0 || ++links > kMostLinks || !is_trusted) {
+      if (length < 0 || ++links > kMaxLinks || !is_trusted) {
         walked.error = length < 0 ? errno : ELOOP;
         if (!is_trusted) walked.link = name;
         return walked;

@@ -20,7 +20,7 @@ namespace prof {
 namespace {
 
 constexpr gid_t kNobody = 65534;
-constexpr int kMostGroups = 65536;  // NGROUPS_MAX
+constexpr int kMaxGroups = 65536;  // NGROUPS_MAX
 
 // A direct system call, because the C library would change the groups of all threads.
 long set_groups(const std::vector<gid_t>& groups) {
@@ -32,8 +32,8 @@ gid_t group_for_files() {
 }
 
 std::vector<gid_t> present_groups() {
-  std::vector<gid_t> groups(kMostGroups);
-  const int count = ::getgroups(kMostGroups, groups.data());
+  std::vector<gid_t> groups(kMaxGroups);
+  const int count = ::getgroups(kMaxGroups, groups.data());
   groups.resize(count < 0 ? 0 : static_cast<size_t>(count));
   return groups;
 }
@@ -46,8 +46,8 @@ gid_t group_of(uid_t user) {
 std::vector<gid_t> groups_of(uid_t user) {
   const passwd* const entry = ::getpwuid(user);
   if (!entry) return {};
-  std::vector<gid_t> groups(kMostGroups);
-  int count = kMostGroups;
+  std::vector<gid_t> groups(kMaxGroups);
+  int count = kMaxGroups;
   if (::getgrouplist(entry->pw_name, entry->pw_gid, groups.data(), &count) < 0) return {};
   groups.resize(static_cast<size_t>(count));
   return groups;

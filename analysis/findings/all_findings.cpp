@@ -44,14 +44,14 @@ std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, c
     for (const Finder find : kOfCosts) add(find(tree, run));
   for (const Finder find : kOfRecords) add(find(tree, run));
   if (stalls) add(stall_findings(tree, *stalls));
-  if (!why_no_ranks(tree)) add(rank_findings(tree, rank_report(tree, run, std::move(ranks))));
+  if (!reason_no_ranks(tree)) add(rank_findings(tree, rank_report(tree, run, std::move(ranks))));
   put_in_order(findings);
   return findings;
 }
 
 std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls,
                                   RankOptions ranks) {
-  if (why_no_stalls(tree)) return all_findings(tree, run, nullptr, std::move(ranks));
+  if (reason_no_stalls(tree)) return all_findings(tree, run, nullptr, std::move(ranks));
   const StallReport report = stall_report(tree, run, stalls);
   return all_findings(tree, run, &report, std::move(ranks));
 }

@@ -7,9 +7,9 @@
 
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
-#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/format_contention.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/views/tree/thread_costs.h"
 #include "analysis/words/numbers.h"
 
@@ -71,7 +71,7 @@ std::vector<ThreadAtPlace> telling_sides(const ContendedRecord& record) {
 }
 
 // 123456 -> "120,000"
-std::string words_for_rounded(double number) {
+std::string format_rounded(double number) {
   std::string digits = fmt::format("{:.0f}", number);
   for (size_t i = 2; i < digits.size(); ++i) digits[i] = '0';
   for (size_t from_end = 3; from_end < digits.size(); from_end += 4)
@@ -80,16 +80,16 @@ std::string words_for_rounded(double number) {
 }
 
 // What hardware saw of loads that had to wait for another processor.
-std::string transfers_in_words(const ContendedRecord& record) {
+std::string format_transfers(const ContendedRecord& record) {
   std::string text = record.transfers_per_s > 0
-                         ? fmt::format("about {} loads a second", words_for_rounded(record.transfers_per_s))
-                         : fmt::format("about {} loads", words_for_rounded(record.transfers));
+                         ? fmt::format("about {} loads a second", format_rounded(record.transfers_per_s))
+                         : fmt::format("about {} loads", format_rounded(record.transfers));
   text += record.hitm > 0 ? " found it modified in another processor's cache (HITM)"
                           : " had it from a cache that processors share";
   if (record.remote_hitm > 0)
-    text += fmt::format(", {} of them in another node", words_for_percent(record.remote_hitm / record.hitm));
+    text += fmt::format(", {} of them in another node", format_percent(record.remote_hitm / record.hitm));
   if (record.latency_cycles > 0)
-    text += fmt::format("; each took {} cycles", words_for_rounded(record.latency_cycles / record.transfers));
+    text += fmt::format("; each took {} cycles", format_rounded(record.latency_cycles / record.transfers));
   return text;
 }
 
@@ -98,10 +98,10 @@ bool is_counted(const ContendedRecord& record) {
   return record.interleaved > 0;
 }
 
-std::string interleaved_in_words(const ContendedRecord& record) {
+std::string format_interleaved(const ContendedRecord& record) {
   return record.interleaved_per_s > 0
-             ? fmt::format("{} times a second", words_for_rounded(record.interleaved_per_s))
-             : fmt::format("{} times", words_for_rounded(record.interleaved));
+             ? fmt::format("{} times a second", format_rounded(record.interleaved_per_s))
+             : fmt::format("{} times", format_rounded(record.interleaved));
 }
 
 bool is_told_by_hardware(const ContendedRecord& record) {
@@ -156,13 +156,13 @@ Severity contention_severity(const ContendedRecord& record, double share) {
 }
 
 // "70 to 82 %", "up to 82 %"; of databases without an interval the value alone.
-std::string saving_in_words(const ContendedRecord& record, const RunSummary& run) {
-  constexpr double kLeastPromise = 0.02;  // of the run
-  if (record.saving_high_s <= 0) return words_for_percent(share_of_run(record.saving_s, run));
+std::string format_saving(const ContendedRecord& record, const RunSummary& run) {
+  constexpr double kMinPromise = 0.02;  // of the run
+  if (record.saving_high_s <= 0) return format_percent(share_of_run(record.saving_s, run));
   const double low = share_of_run(record.saving_low_s, run), high = share_of_run(record.saving_high_s, run);
-  if (low < kLeastPromise) return fmt::format("up to {}", words_for_percent(high));
-  const std::string to = words_for_percent(high);
-  const std::string from = words_for_percent(low);
+  if (low < kMinPromise) return fmt::format("up to {}", format_percent(high));
+  const std::string to = format_percent(high);
+  const std::string from = format_percent(low);
   return from == to ? to : fmt::format("{:.0f} to {}", 100 * low, to);
 }
 
@@ -177,29 +177,27 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
                      : record.sharing == Sharing::True ? "True sharing: "
                                                        : "False and true sharing: ";
   if (record.processes > 1) text += fmt::format("in {} processes ", record.processes);
-  text +=
-      fmt::format("{} {} {}", words_for_count(threads.size(), "thread"), what, object_in_words(tree, record));
+  text += fmt::format("{} {} {}", format_count(threads.size(), "thread"), what, format_object(tree, record));
   const char* lead = ": ";
   bool is_written = false;
   for (const ThreadAtPlace& side : telling_sides(record)) {
     is_written |= side.writes;
     text += fmt::format("{}thread {} {} {}", lead, thread_label(*tree.database, side.most->profile),
-                        side.does(), part_in_words(record, *side.most));
-    if (!is_counted(record))
-      text += fmt::format(" in {}", code_in_words(frames_of(tree, side.most->context)));
+                        side.does(), format_part(record, *side.most));
+    if (!is_counted(record)) text += fmt::format(" in {}", format_code(frames_of(tree, side.most->context)));
     lead = ", ";
   }
   if (!is_written) text += ", while another one writes, which was not seen doing so";
   if (is_told_by_hardware(record))
-    text += fmt::format("; {} ({})", transfers_in_words(record), name_of(record.source));
+    text += fmt::format("; {} ({})", format_transfers(record), name_of(record.source));
   if (is_counted(record))
-    text += fmt::format("; one wrote after another {} ({})", interleaved_in_words(record),
-                        name_of(record.source));
+    text +=
+        fmt::format("; one wrote after another {} ({})", format_interleaved(record), name_of(record.source));
   if (!has_cpu_time(record)) return text + ".";
-  text += fmt::format("; {} of the CPU time was found there",
-                      words_for_percent(share_of_run(record.weight_s, run)));
+  text +=
+      fmt::format("; {} of the CPU time was found there", format_percent(share_of_run(record.weight_s, run)));
   if (record.followed > 0)
-    text += fmt::format(", and {} would be saved if they did not contend", saving_in_words(record, run));
+    text += fmt::format(", and {} would be saved if they did not contend", format_saving(record, run));
   return text + ".";
 }
 
@@ -231,7 +229,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
   size_t shown = 0;
   for (const ContendedRecord::Side& side : record.sides)
     if (shown++ < kShownSides)
-      finding.contexts.push_back({fmt::format("{} {}", name_of(side.access), part_in_words(record, side)),
+      finding.contexts.push_back({fmt::format("{} {}", name_of(side.access), format_part(record, side)),
                                   frames_of(tree, side.context)});
   for (const ContendedRecord::Allocation& allocation : record.allocations)
     if (shown++ < kShownSides) finding.contexts.push_back({"allocated", frames_of(tree, allocation.context)});

@@ -7,8 +7,8 @@
 
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
-#include "analysis/views/run/locks_in_words.h"
-#include "analysis/views/run/open_waits_in_words.h"
+#include "analysis/views/run/format_locks.h"
+#include "analysis/views/run/format_open_waits.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/words/numbers.h"
 
@@ -29,11 +29,11 @@ std::string sentence(const CallTree& tree, const Circle& circle) {
     text = "Deadlock: a thread waited for a lock that it had itself when the process ended";
   else
     text = fmt::format("Deadlock: {} waited for each other's locks when the process ended",
-                       words_for_count(circle.size(), "thread"));
-  if (seconds >= 1e-3) text += fmt::format(", for {}", words_for_duration(seconds));
+                       format_count(circle.size(), "thread"));
+  if (seconds >= 1e-3) text += fmt::format(", for {}", format_duration(seconds));
   const char* before = ": ";
   for (const OpenWaitRecord* wait : circle) {
-    text += before + open_wait_in_words(tree, *wait);
+    text += before + format_open_wait(tree, *wait);
     before = "; ";
   }
   return text + ".";

@@ -16,7 +16,7 @@ constexpr double kIdlenessWorthNaming = 0.10;                   // of the idlene
 constexpr double kMediumIdleness = 0.05, kHighIdleness = 0.20;  // of the run
 constexpr double kWorthRemoving = 0.02;                         // of the run
 constexpr double kWorthTelling = 0.9;  // of a bound: a lower one that is nearly as high is left out
-constexpr double kMostWaits = 0.5;     // of the waits for a kernel
+constexpr double kMajorityOfWaits = 0.5;  // of the waits for a kernel
 constexpr size_t kFindingsOfAKind = 3;
 
 // "Device::enqueue" of "Device::enqueue(queue*, double) const": sentences are long enough.
@@ -55,11 +55,10 @@ Finding costed(FindingKind kind, const char* metric, const char* basis, const Bl
 
 // "31 % of device idleness, at most 12 % of the run time, 5.0 % by overlap"
 std::string shares(const Blamed& blamed, const char* whose) {
-  std::string text =
-      fmt::format("{} of {} idleness, at most {} of the run time", words_for_percent(blamed.share), whose,
-                  words_for_percent(blamed.share_of_run));
+  std::string text = fmt::format("{} of {} idleness, at most {} of the run time",
+                                 format_percent(blamed.share), whose, format_percent(blamed.share_of_run));
   if (!blamed.is_call && blamed.share_by_overlap < kWorthTelling * blamed.share_of_run)
-    text += fmt::format(", {} by overlap", words_for_percent(blamed.share_by_overlap));
+    text += fmt::format(", {} by overlap", format_percent(blamed.share_by_overlap));
   return text;
 }
 
@@ -94,7 +93,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
         fmt::format(", called from {} ({}),", without_parameters(cause.outer_caller), cause.outer_place);
   finding.sentence += " keeps commands of other queues waiting by its event";
   // Where that holds however the waits are shared out among the events.
-  if (!waits.empty() && waits[0].share + cause.share - 1 >= kMostWaits * cause.share) {
+  if (!waits.empty() && waits[0].share + cause.share - 1 >= kMajorityOfWaits * cause.share) {
     finding.sentence += fmt::format(", mostly {}{}", waits[0].what, from(waits[0], "launched from"));
     if (!waits[0].outer_caller.empty())
       finding.sentence += fmt::format(", called from {} ({})", without_parameters(waits[0].outer_caller),
@@ -102,7 +101,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
     finding.contexts.push_back({"wait", waits[0].frames});
   }
   finding.sentence +=
-      fmt::format(": at most {} of the run time; {}.", words_for_percent(cause.share_of_run), finding.advice);
+      fmt::format(": at most {} of the run time; {}.", format_percent(cause.share_of_run), finding.advice);
   return finding;
 }
 
@@ -111,7 +110,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
 std::string mostly_in(const std::vector<Waiting>& waits, const Blamed& blamed) {
   if (waits.empty() || blamed.share <= 0) return "";
   const Blamed& most = waits[0].at;
-  if (!most.is_call || most.share + blamed.share - 1 < kMostWaits * blamed.share) return "";
+  if (!most.is_call || most.share + blamed.share - 1 < kMajorityOfWaits * blamed.share) return "";
   return fmt::format(", mostly in {}{}", most.what, from(most, "called from"));
 }
 

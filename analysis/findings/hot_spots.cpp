@@ -25,12 +25,12 @@ constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding'
 
 // The share is that of the function's cost which is at the place, as 0..1.
 std::string function_at(const CallTree& tree, uint32_t frame, const Place& place, double share = 1) {
-  const std::string at = words_for_place(*tree.database, place);
+  const std::string at = format_place(*tree.database, place);
   const std::string name = shorten_name(frame_name(*tree.database, tree.frames[frame]), kNameColumns);
   if (!at.empty() && !is_all(share))
-    return fmt::format("{} ({} of that at {})", name, words_for_percent(share), at);
+    return fmt::format("{} ({} of that at {})", name, format_percent(share), at);
   if (!at.empty()) return fmt::format("{} ({})", name, at);
-  const std::string module = words_for_module(*tree.database, tree.frames[frame]);
+  const std::string module = format_module(*tree.database, tree.frames[frame]);
   return module.empty() ? name : fmt::format("{} ({})", name, module);
 }
 
@@ -121,7 +121,7 @@ class HotSpots {
     if (hot && share >= kWorthNaming && !is_explained(*hot, lines)) {
       Finding finding = costed_finding(tree_, FindingKind::HotPath, metric, hot->cost.exclusive);
       finding.severity = severity_of(share, 0.15, 0.4);
-      finding.sentence = fmt::format("{} of {} {} in {}", words_for_percent(share), words_for_metric(metric),
+      finding.sentence = fmt::format("{} of {} {} in {}", format_percent(share), format_metric(metric),
                                      is_time(metric) ? "is" : "are",
                                      function_at(tree_, hot->frame, hot->place, hot->share_at_place));
       if (const PathStep* caller = caller_to_name(tree_, *hot))
@@ -176,9 +176,9 @@ class HotSpots {
     Finding finding = costed_finding(tree_, FindingKind::HotPath, metric, line.cost);
     finding.severity = severity_of(share, 0.15, 0.4);
     finding.sentence = fmt::format(
-        "{} of {} {} in {} and the library code that it calls: {} in {}.", words_for_percent(share),
-        words_for_metric(metric), is_time(metric) ? "is" : "are", function_at(tree_, line.frame, line.place),
-        words_for_percent(tree_.share(line.call_cost, 0)), library_function(line.call));
+        "{} of {} {} in {} and the library code that it calls: {} in {}.", format_percent(share),
+        format_metric(metric), is_time(metric) ? "is" : "are", function_at(tree_, line.frame, line.place),
+        format_percent(tree_.share(line.call_cost, 0)), library_function(line.call));
     FindingContext context{"hottest", {code_frame(tree_, line.frame, line.place)}};
     for (const PathStep& caller : callers_of(tree_, line.context))
       context.frames.push_back(code_frame(tree_, caller.frame, caller.place));
@@ -200,8 +200,8 @@ class HotSpots {
     // Costs more than a hot function inside it but says less about what to change.
     finding.severity = has_hot_function ? Severity::Low : Severity::Medium;
     finding.sentence = fmt::format("{} of {} {} in {} and what it calls, spread over several callees.",
-                                   words_for_percent(tree_.share(last.inclusive, 0)),
-                                   words_for_metric(metric), is_time(metric) ? "is spent" : "are",
+                                   format_percent(tree_.share(last.inclusive, 0)), format_metric(metric),
+                                   is_time(metric) ? "is spent" : "are",
                                    function_at(tree_, last.frame, last.place, last.share_at_place));
     FindingContext context{"hottest", {}};
     for (const PathStep* step = &last; step >= path.data(); --step)

@@ -6,17 +6,17 @@
 
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
-#include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/format_locks.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 
 namespace prof {
 namespace {
 
 // Of the time in which threads worked or were idle while others worked.
-constexpr double kLeastIdleShare = 0.05, kMediumIdleShare = 0.20, kHighIdleShare = 0.50;
-constexpr double kLeastIdleSeconds = 1e-3;
+constexpr double kMinIdleShare = 0.05, kMediumIdleShare = 0.20, kHighIdleShare = 0.50;
+constexpr double kMinIdleSeconds = 1e-3;
 constexpr size_t kShownWaits = 4;
 
 double blame_of(const RunSummary& run) {
@@ -35,7 +35,7 @@ std::vector<const BlockedRecord*> telling_waits(const RunSummary& run) {
 }
 
 // libc calls its functions by names of its own as well.
-std::string call_in_words(const BlockedRecord& wait, const std::vector<CodeFrame>& frames) {
+std::string format_idle_call(const BlockedRecord& wait, const std::vector<CodeFrame>& frames) {
   if (frames.empty()) return std::string(name_of(wait.kind));
   const std::string& name = frames.front().function;
   const size_t begin = name.find_first_not_of('_');
@@ -43,13 +43,13 @@ std::string call_in_words(const BlockedRecord& wait, const std::vector<CodeFrame
 }
 
 std::string sentence(const CallTree& tree, const RunSummary& run, const WorkWhileIdle& work) {
-  std::string text = fmt::format(
-      "Idle threads: {} for others while {} worked, {} in all", idle_in_words(work),
-      code_in_words(program_part(frames_of(tree, work.context))), words_for_duration(work.seconds));
+  std::string text =
+      fmt::format("Idle threads: {} for others while {} worked, {} in all", format_idle(work),
+                  format_code(program_part(frames_of(tree, work.context))), format_duration(work.seconds));
   if (const std::vector<const BlockedRecord*> waits = telling_waits(run); !waits.empty()) {
     const std::vector<CodeFrame> call = frames_of(tree, waits.front()->context);
-    text += fmt::format("; most at {} in {}", call_in_words(*waits.front(), call),
-                        code_in_words(user_of_lock(tree, waits.front()->context)));
+    text += fmt::format("; most at {} in {}", format_idle_call(*waits.front(), call),
+                        format_code(user_of_lock(tree, waits.front()->context)));
   }
   return text + ".";
 }
@@ -71,7 +71,7 @@ Finding finding_of(const CallTree& tree, const RunSummary& run, const WorkWhileI
   finding.advice = fmt::format(
       "Share the work of {} among the threads that wait, or let them do meanwhile what does not need its "
       "result.",
-      function_in_words(program_part(frames)));
+      format_function(program_part(frames)));
   finding.values = {
       {"cpu_s", work.cpu_s}, {"idle_threads", work.idle_threads}, {"working_threads", work.working_threads}};
   return finding;
@@ -87,9 +87,9 @@ std::vector<Finding> idle_findings(const CallTree& tree, const RunSummary& run) 
   std::vector<Finding> findings;
   const double whole = run.cpu_s.value_or(0) + blame_of(run);
   for (const WorkWhileIdle& work : work_while_idle(tree, run)) {
-    if (whole <= 0 || work.seconds <= work.cpu_s || work.seconds < kLeastIdleSeconds) continue;
+    if (whole <= 0 || work.seconds <= work.cpu_s || work.seconds < kMinIdleSeconds) continue;
     const double share = std::min(1.0, work.seconds / whole);
-    if (share >= kLeastIdleShare) findings.push_back(finding_of(tree, run, work, share));
+    if (share >= kMinIdleShare) findings.push_back(finding_of(tree, run, work, share));
   }
   return findings;
 }

@@ -6,17 +6,17 @@
 
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
-#include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/format_locks.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 
 namespace prof {
 namespace {
 
 // Of the time in which threads worked or waited for a lock.
-constexpr double kLeastLockShare = 0.01, kMediumLockShare = 0.05, kHighLockShare = 0.20;
-constexpr double kLeastLockSeconds = 1e-3;
+constexpr double kMinLockShare = 0.01, kMediumLockShare = 0.05, kHighLockShare = 0.20;
+constexpr double kMinLockSeconds = 1e-3;
 constexpr double kMainHolder = 0.5;  // of the time for which it is known who held the lock
 constexpr size_t kShownUsers = 8;    // of each, as contexts of a finding
 
@@ -46,15 +46,14 @@ bool is_in_deadlock(const LockRecord& record, const RunSummary& run) {
 std::string sentence(const CallTree& tree, const LockRecord& record, double share) {
   std::string text = fmt::format(
       "Contended lock: threads waited {} ({} of the time in which they worked or waited for locks) for {}",
-      words_for_duration(record.waited_s), words_for_percent(share), lock_in_words(tree, record));
+      format_duration(record.waited_s), format_percent(share), format_lock(tree, record));
   if (!record.declared.empty()) text += fmt::format(" ({})", record.declared);
   const LockSide& waiter = record.waiters.front();
   text += fmt::format(", {}in {}", record.waiters.size() > 1 ? "most " : "",
-                      code_in_words(user_of_lock(tree, waiter.context)));
+                      format_code(user_of_lock(tree, waiter.context)));
   if (const LockSide* const holder = main_holder(record))
-    text +=
-        fmt::format("; {} released it after {} of that", code_in_words(user_of_lock(tree, holder->context)),
-                    words_for_duration(holder->seconds));
+    text += fmt::format("; {} released it after {} of that", format_code(user_of_lock(tree, holder->context)),
+                        format_duration(holder->seconds));
   return text + ".";
 }
 
@@ -102,7 +101,7 @@ std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecor
 }
 
 std::string lock_advice(const CallTree& tree, const LockRecord& record) {
-  const std::string lock = lock_in_words(tree, record);
+  const std::string lock = format_lock(tree, record);
   if (!main_holder(record) && record.open_s > 0)
     return fmt::format("Find the code that holds {}: it was not released before the process ended.", lock);
   if (!main_holder(record))
@@ -111,7 +110,7 @@ std::string lock_advice(const CallTree& tree, const LockRecord& record) {
     return fmt::format(
         "Hold {} for less time in {}: move work that does not need it out of the critical section, or "
         "copy the protected data and work on the copy.",
-        lock, function_in_words(user_of_lock(tree, main_holder(record)->context)));
+        lock, format_function(user_of_lock(tree, main_holder(record)->context)));
   return fmt::format(
       "Take {} less often, because many call sites hold it for about the same time: give each thread or part "
       "of the data its own lock, or do more work per acquisition.",
@@ -123,7 +122,7 @@ std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run) 
   for (const LockRecord& record : run.locks.locks) {
     const double share = share_of(record.waited_s, run);
     if (is_in_deadlock(record, run)) continue;
-    if (share >= kLeastLockShare && record.waited_s >= kLeastLockSeconds)
+    if (share >= kMinLockShare && record.waited_s >= kMinLockSeconds)
       findings.push_back(finding_of(tree, run, record, share));
   }
   if (const std::optional<std::string> missing = locks_not_followed(tree, run)) {

@@ -19,11 +19,11 @@ constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than t
 constexpr double kRateShortfall = 0.90;     // delivered rates vary by some percent from run to run
 constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
-constexpr double kLeastCpuSeconds = 0.1;  // of less, most is the start and the end
+constexpr double kMinCpuSeconds = 0.1;    // of less, most is the start and the end
 constexpr double kOverheadOfWall = 0.01;  // below, a program that waits has nothing to gain
 constexpr double kMostOfOverhead = 0.5;
 constexpr uint64_t kManyProcesses = 10;
-constexpr double kMostSecondsOfSample = 10e-6;  // in the handler; deep and new call paths included
+constexpr double kMaxSecondsOfSample = 10e-6;  // in the handler; deep and new call paths included
 constexpr double kEnoughTime = 10;  // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
 constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such
@@ -54,15 +54,15 @@ class MeasurementFinder {
     std::string why;
     const double wall = run_.wall_s.value_or(0);
     if (run_.wall_s && sampling_.requested_hz && wall * *sampling_.requested_hz < kEnoughTime) {
-      why = fmt::format("{} are too short for {:.0f} samples/s", words_for_duration(wall),
+      why = fmt::format("{} are too short for {:.0f} samples/s", format_duration(wall),
                         *sampling_.requested_hz);
       finding.advice = "run it longer, or on a larger input";
     } else if (run_.wall_s && run_.cpu_s && *run_.cpu_s < wall / 10) {
-      why = fmt::format("the program used {} of CPU time in {}", words_for_duration(*run_.cpu_s),
-                        words_for_duration(wall));
+      why = fmt::format("the program used {} of CPU time in {}", format_duration(*run_.cpu_s),
+                        format_duration(wall));
       finding.advice = "-e REALTIME measures waiting, too";
     } else if (run_.wall_s) {
-      why = "the program ran for " + words_for_duration(wall);
+      why = "the program ran for " + format_duration(wall);
     }
     finding.sentence = "No samples";
     if (!why.empty()) finding.sentence += ": " + why;
@@ -82,7 +82,7 @@ class MeasurementFinder {
     finding.kind = FindingKind::StackQuality;
     finding.severity = severity_of(broken + partial, 0.05, 0.2);
     const char* kind = partial == 0 ? "broken" : broken == 0 ? "partial" : "partial or broken";
-    finding.sentence = fmt::format("{} of samples have {} stacks", words_for_percent(broken + partial), kind);
+    finding.sentence = fmt::format("{} of samples have {} stacks", format_percent(broken + partial), kind);
     add_top_reason(stacks.reasons, ", mostly because ", finding);
     finding.values = {{"partial", partial}, {"broken", broken}};
     findings_.push_back(std::move(finding));
@@ -116,7 +116,7 @@ class MeasurementFinder {
     Finding finding;
     finding.kind = FindingKind::Dropped;
     finding.severity = severity_of(dropped / all, 0.05, 0.2);
-    finding.sentence = fmt::format("{} of samples were dropped", words_for_percent(dropped / all));
+    finding.sentence = fmt::format("{} of samples were dropped", format_percent(dropped / all));
     add_top_reason(lost, ", mostly because ", finding);
     finding.values = {{"dropped", dropped}};
     findings_.push_back(std::move(finding));
@@ -128,7 +128,7 @@ class MeasurementFinder {
 
   // What samples cost at most is little of it.
   bool is_mostly_else(double overhead_s) const {
-    const double in_samples = static_cast<double>(sampling_.samples.value_or(0)) * kMostSecondsOfSample;
+    const double in_samples = static_cast<double>(sampling_.samples.value_or(0)) * kMaxSecondsOfSample;
     return in_samples < overhead_s * kMostOfOverhead;
   }
 
@@ -137,7 +137,7 @@ class MeasurementFinder {
     // Of one process, start and end are then all that was measured.
     if (are_few(run_.sampling.samples) && run_.processes < kManyProcesses) return;
     const double share = *run_.overhead_cpu_s / *run_.cpu_s;
-    if (share < kOverhead || *run_.cpu_s < kLeastCpuSeconds) return;
+    if (share < kOverhead || *run_.cpu_s < kMinCpuSeconds) return;
     if (run_.wall_s && *run_.overhead_cpu_s < *run_.wall_s * kOverheadOfWall) return;
     Finding finding;
     finding.kind = FindingKind::Overhead;
@@ -158,7 +158,7 @@ class MeasurementFinder {
       why = starts ? fmt::format(", most of it the start of {} short processes", run_.processes)
                    : ", most of it to learn how the libraries that it loads are unwound";
     }
-    finding.sentence = fmt::format("Measuring took about {} of the CPU time{}: {}.", words_for_percent(share),
+    finding.sentence = fmt::format("Measuring took about {} of the CPU time{}: {}.", format_percent(share),
                                    why, finding.advice);
     finding.values = {{"share", share}, {"processes", static_cast<double>(run_.processes)}};
     findings_.push_back(std::move(finding));
@@ -172,7 +172,7 @@ class MeasurementFinder {
     const double error = 50 / std::sqrt(static_cast<double>(*sampling_.samples));
     finding.advice = "run it longer, or take more samples per second";
     finding.sentence = fmt::format("Only {}: shares are uncertain by up to {:.0f} points; {}.",
-                                   words_for_count(*sampling_.samples, "sample"), error, finding.advice);
+                                   format_count(*sampling_.samples, "sample"), error, finding.advice);
     finding.values = {{"samples", static_cast<double>(*sampling_.samples)}, {"standard_error_points", error}};
     findings_.push_back(std::move(finding));
   }
@@ -225,9 +225,9 @@ class MeasurementFinder {
     Finding finding = costed_finding(tree_, FindingKind::Interpreter, tree_.metric(0), most.cost);
     finding.severity = Severity::Low;
     finding.advice = most.advice;
-    finding.sentence = fmt::format(
-        "{} of {} {} in the interpreter {}; {}.", words_for_percent(tree_.share(most.cost, 0)),
-        words_for_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are", most.name, most.advice);
+    finding.sentence = fmt::format("{} of {} {} in the interpreter {}; {}.",
+                                   format_percent(tree_.share(most.cost, 0)), format_metric(tree_.metric(0)),
+                                   is_time(tree_.metric(0)) ? "is" : "are", most.name, most.advice);
     findings_.push_back(std::move(finding));
     return true;
   }
@@ -239,9 +239,8 @@ class MeasurementFinder {
     if (share < kWithoutLines) return;
     Finding finding = costed_finding(tree_, FindingKind::LineInformation, tree_.metric(0), without.cost);
     finding.severity = Severity::Low;
-    finding.sentence =
-        fmt::format("{} of {} {} in code without line information", words_for_percent(share),
-                    words_for_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are");
+    finding.sentence = fmt::format("{} of {} {} in code without line information", format_percent(share),
+                                   format_metric(tree_.metric(0)), is_time(tree_.metric(0)) ? "is" : "are");
     const auto most = std::max_element(without.of_module.begin(), without.of_module.end());
     if (most != without.of_module.end() && *most > 0) {
       const auto module = static_cast<size_t>(most - without.of_module.begin());
@@ -255,7 +254,7 @@ class MeasurementFinder {
 
   void add_top_reason(const Reasons& reasons, const char* lead, Finding& finding) const {
     for (const auto& [reason, count] : by_count(reasons)) {
-      ReasonWords words = words_for_reason(reason);
+      ReasonWords words = format_reason(reason);
       if (is_complete(reason)) continue;
       if (reason == kGeneratedCode) words.advice = code_generator(*tree_.database).stacks;
       finding.sentence += lead + words.why;
@@ -267,7 +266,7 @@ class MeasurementFinder {
   }
 
   // Stack reasons also count the ways a walk can end well.
-  static bool is_complete(const std::string& reason) { return words_for_reason(reason).why.empty(); }
+  static bool is_complete(const std::string& reason) { return format_reason(reason).why.empty(); }
 
   const CallTree& tree_;
   const RunSummary& run_;

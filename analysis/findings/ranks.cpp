@@ -9,7 +9,7 @@
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
 #include "analysis/findings/order.h"
-#include "analysis/views/ranks/ranks_in_words.h"
+#include "analysis/views/ranks/format_ranks.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/words/numbers.h"
 
@@ -19,7 +19,7 @@ namespace {
 // Of what a rank takes.
 constexpr double kMediumRankShare = 0.15, kHighRankShare = 0.25;
 constexpr size_t kMostOfAKind = 4;  // the report has them all
-constexpr size_t kMostPlaces = 2;
+constexpr size_t kMaxPlaces = 2;
 constexpr double kPlaceWorthNaming = 0.1;  // of what ranks wait
 constexpr double kSameBytes = 0.05;
 
@@ -48,9 +48,9 @@ const char* verb(RankQuantity quantity, bool is_one) {
 
 std::string how_long(const RankOutlier& outlier) {
   const std::string times =
-      fmt::format("({}, not {})", words_for_duration(outlier.seconds), words_for_duration(outlier.median));
+      fmt::format("({}, not {})", format_duration(outlier.seconds), format_duration(outlier.median));
   if (outlier.median <= 0 || outlier.seconds > 100 * outlier.median)
-    return fmt::format("{}, which the others hardly do", words_for_duration(outlier.seconds));
+    return fmt::format("{}, which the others hardly do", format_duration(outlier.seconds));
   return fmt::format("{:.1f} x as long as the median {}", outlier.seconds / outlier.median, times);
 }
 
@@ -72,9 +72,7 @@ class RankFindings {
   }
 
  private:
-  std::string place(uint32_t number) const {
-    return words_for_rank_place(tree_, report_.costs.places[number]);
-  }
+  std::string place(uint32_t number) const { return format_rank_place(tree_, report_.costs.places[number]); }
 
   void add_context(Finding& finding, const char* role, uint32_t number) const {
     const uint32_t context = report_.costs.places[number].context;
@@ -108,7 +106,7 @@ class RankFindings {
         start(outlier.node.empty() ? FindingKind::SlowRank : FindingKind::SlowNode, outlier.excess(),
               is_of_all ? report_.find(RankQuantity::Time)->maximum : typical_);
     const bool is_one = outlier.ranks.size() == 1 || !outlier.node.empty();
-    const std::string who = words_for_ranks_of(report_, outlier.ranks, outlier.node);
+    const std::string who = format_ranks_of(report_, outlier.ranks, outlier.node);
     finding.id = finding_id(finding.kind, who, fmt::format("{}\n{}", who, name_of(outlier.quantity)));
     finding.sentence =
         fmt::format("{} {} {}", capitalised(who), verb(outlier.quantity, is_one), how_long(outlier));
@@ -116,8 +114,8 @@ class RankFindings {
     if (outlier.bytes_ratio) finding.sentence += ", " + how_many_bytes(*outlier.bytes_ratio);
     if (outlier.place != kNone) finding.sentence += ", mostly in " + place(outlier.place);
     if (outlier.awaited_in != kNone)
-      finding.sentence += fmt::format("; the others wait {} longer in {}",
-                                      words_for_duration(outlier.awaited_s), place(outlier.awaited_in));
+      finding.sentence += fmt::format("; the others wait {} longer in {}", format_duration(outlier.awaited_s),
+                                      place(outlier.awaited_in));
     finding.sentence += ".";
     if (outlier.place != kNone) add_subject(finding, "slow", outlier.place);
     if (outlier.awaited_in != kNone) add_context(finding, "waits", outlier.awaited_in);
@@ -138,15 +136,15 @@ class RankFindings {
 
   void add(const RankImbalance& imbalance) {
     Finding& finding = start(FindingKind::LoadImbalance, imbalance.avoidable);
-    const std::string late = words_for_ranks_of(report_, imbalance.late);
+    const std::string late = format_ranks_of(report_, imbalance.late);
     finding.id = finding_id(finding.kind, late, late + "\n" + place(imbalance.place));
     finding.sentence = fmt::format(
-        "Ranks wait {} on average ({} of their time) in {}, for {}", words_for_duration(imbalance.seconds),
-        words_for_percent(imbalance.seconds / report_.line.mean), place(imbalance.place), late);
+        "Ranks wait {} on average ({} of their time) in {}, for {}", format_duration(imbalance.seconds),
+        format_percent(imbalance.seconds / report_.line.mean), place(imbalance.place), late);
     if (imbalance.blamed != kNone)
       finding.sentence +=
           fmt::format(", which spend{} {} more than the others in {}", imbalance.late.size() == 1 ? "s" : "",
-                      words_for_duration(imbalance.blamed_s), place(imbalance.blamed));
+                      format_duration(imbalance.blamed_s), place(imbalance.blamed));
     finding.sentence += ".";
     add_context(finding, "waits", imbalance.place);
     if (imbalance.blamed != kNone) {
@@ -169,10 +167,10 @@ class RankFindings {
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) for others that are late alternately, and meanwhile are "
         "in",
-        words_for_duration(report_.late_by_turns_s),
-        words_for_percent(report_.late_by_turns_s / report_.line.mean));
+        format_duration(report_.late_by_turns_s),
+        format_percent(report_.late_by_turns_s / report_.line.mean));
     size_t named = 1;
-    while (named < std::min(late.places.size(), kMostPlaces) &&
+    while (named < std::min(late.places.size(), kMaxPlaces) &&
            late.places[named].seconds >= kPlaceWorthNaming * late.blamed_s)
       ++named;
     for (size_t i = 0; i < named; ++i) {
@@ -181,7 +179,7 @@ class RankFindings {
                       i == 0           ? " "
                       : i + 1 == named ? " and "
                                        : ", ",
-                      place(late.places[i].place), words_for_percent(late.places[i].seconds / late.blamed_s));
+                      place(late.places[i].place), format_percent(late.places[i].seconds / late.blamed_s));
       add_subject(finding, "late", late.places[i].place);
     }
     finding.sentence += ".";

@@ -6,8 +6,8 @@
 
 #include "analysis/findings/costs.h"
 #include "analysis/findings/finding_id.h"
-#include "analysis/views/compare/comparison_in_words.h"
-#include "analysis/views/compare/run_changes_in_words.h"
+#include "analysis/views/compare/format_comparison.h"
+#include "analysis/views/compare/format_run_changes.h"
 #include "analysis/views/tree/wording.h"
 
 namespace prof {
@@ -16,29 +16,28 @@ namespace {
 constexpr double kMediumChange = 0.05, kHighChange = 0.10;  // of the total
 
 std::string share_of_whole(const RunChanges& changes, const RunChange& change) {
-  return words_for_percent(std::abs(change.exclusive.difference()) / changes.whole);
+  return format_percent(std::abs(change.exclusive.difference()) / changes.whole);
 }
 
 std::string sentence_of(const MatchedRuns& runs, const RunChanges& changes, const RunChange& change,
                         Scaling scaling) {
   const Metric& what = runs.what();
-  const std::string row = words_for_row(runs, change, kSentenceColumns);
+  const std::string row = format_row(runs, change, kSentenceColumns);
   const std::string share = share_of_whole(changes, change);
   const std::string certainty =
-      fmt::format("({}, {})", words_for_p(change.significance.adjusted), words_for_sides(changes));
-  const std::string after = words_for_amount(what, change.exclusive.after);
+      fmt::format("({}, {})", format_p_value(change.significance.adjusted), format_sides(changes));
+  const std::string after = format_amount(what, change.exclusive.after);
   if (scaling != Scaling::None)
     return fmt::format("{} takes {} on {} where {} {} expected: {} of {} there is {} {}", row, after,
-                       words_for_workers(runs, changes.workers_after),
-                       words_for_amount(what, change.exclusive.before), is_time(what) ? "was" : "were", share,
-                       words_for_metric(what), change.exclusive.difference() > 0 ? "lost" : "gained",
-                       certainty);
+                       format_workers(runs, changes.workers_after),
+                       format_amount(what, change.exclusive.before), is_time(what) ? "was" : "were", share,
+                       format_metric(what), change.exclusive.difference() > 0 ? "lost" : "gained", certainty);
   if (change.presence == Presence::OnlyAfter)
     return fmt::format("{} is new and takes {}: {} of the total before {}", row, after, share, certainty);
   if (change.presence == Presence::OnlyBefore)
     return fmt::format("{} is gone and took {}: {} of the total before {}", row,
-                       words_for_amount(what, change.exclusive.before), share, certainty);
-  return fmt::format("{} takes {}: {} of the total before {}", row, words_for_change(what, change.exclusive),
+                       format_amount(what, change.exclusive.before), share, certainty);
+  return fmt::format("{} takes {}: {} of the total before {}", row, format_change(what, change.exclusive),
                      share, certainty);
 }
 
@@ -49,7 +48,7 @@ Finding finding_of(const MatchedRuns& runs, const RunChanges& changes, const Run
   finding.kind = !is_more                   ? FindingKind::Improvement
                  : scaling == Scaling::None ? FindingKind::Regression
                                             : FindingKind::ScalingLoss;
-  const std::string row = words_for_row(runs, change, 0);
+  const std::string row = format_row(runs, change, 0);
   finding.id = finding_id(finding.kind, row, row);
   const double share = std::abs(change.share);
   finding.severity = is_more ? severity_of(share, kMediumChange, kHighChange) : Severity::Low;

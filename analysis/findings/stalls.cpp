@@ -97,18 +97,17 @@ class StallFindings {
     const Stall& longest = **std::ranges::max_element(group.stalls, {}, &Stall::lost_ns);
     std::string text = fmt::format(
         "Stall: for {} ({} of the run) all other threads waited in {} for one that was blocked in {}",
-        words_for_duration(seconds(group.lost_ns)), words_for_percent(share), barrier(longest),
-        blocked_in(group));
-    text += fmt::format(": {}", words_for_count(group.stalls.size(), "time"));
+        format_duration(seconds(group.lost_ns)), format_percent(share), barrier(longest), blocked_in(group));
+    text += fmt::format(": {}", format_count(group.stalls.size(), "time"));
     if (group.stalls.size() > 1)
-      text += fmt::format(", up to {}", words_for_duration(seconds(group.longest_ns)));
+      text += fmt::format(", up to {}", format_duration(seconds(group.longest_ns)));
     text += group.threads.size() == 1
                 ? fmt::format(", always thread {}", thread_label(*tree_.database, *group.threads.begin()))
                 : fmt::format(", {} different threads", group.threads.size());
     if (group.waited_for_device_ns + group.woken_late_ns > 0) {
       text += fmt::format("; {} of it waiting for the device's work, {} after the device was done",
-                          words_for_duration(seconds(group.waited_for_device_ns)),
-                          words_for_duration(seconds(group.woken_late_ns)));
+                          format_duration(seconds(group.waited_for_device_ns)),
+                          format_duration(seconds(group.woken_late_ns)));
     }
     return text + ".";
   }
@@ -121,8 +120,7 @@ class StallFindings {
   static std::string blocked_in(const Group& group) {
     if (group.frames.empty()) return "code of which no call path is known";
     const CodeFrame* caller = telling_caller(group.frames);
-    return words_for_frame(group.frames.front()) +
-           (caller ? ", called from " + words_for_frame(*caller) : "");
+    return format_frame(group.frames.front()) + (caller ? ", called from " + format_frame(*caller) : "");
   }
 
   static std::string advice(const Group& group) {

@@ -6,7 +6,7 @@
 
 #include "analysis/findings/costs.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/views/tree/program_lines.h"
 #include "analysis/words/numbers.h"
 
@@ -14,7 +14,7 @@ namespace prof {
 namespace {
 
 constexpr double kMostlyWaiting = 0.5;  // of the time of the run; below, CPU time explains most of it
-constexpr double kLeastSeconds = 0.2;   // of a shorter run most is its start
+constexpr double kMinSeconds = 0.2;     // of a shorter run most is its start
 constexpr double kLineWorthNaming = 0.10;
 constexpr char kCpuTime[] = "CPUTIME", kRealTime[] = "REALTIME";
 
@@ -54,7 +54,7 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   double explained = run.run_queue_s.value_or(0);
   for (const DeviceUse& use : run.devices) explained += use.cpu_waits_s;
   const double waited = elapsed - busy - explained;
-  if (elapsed < kLeastSeconds || waited < elapsed * kMostlyWaiting) return {};
+  if (elapsed < kMinSeconds || waited < elapsed * kMostlyWaiting) return {};
 
   Finding finding;
   finding.kind = FindingKind::Waiting;
@@ -65,7 +65,7 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   finding.saving = at_most(waited, "elapsed time without a processor, if nothing had to be waited for");
   finding.values = {{"elapsed", elapsed}, {"cpu", busy}};
   finding.sentence = fmt::format("Waiting: for at least {} of its {} the program used no processor",
-                                 words_for_percent(waited / elapsed), words_for_duration(elapsed));
+                                 format_percent(waited / elapsed), format_duration(elapsed));
   if (!has_real_time) {
     finding.advice =
         "measure with -e REALTIME to see where it waits, and with -e locks to see which threads hold it up";
@@ -85,11 +85,11 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   if (longest != nullptr && by_elapsed.share(seconds, 0) >= kLineWorthNaming) {
     const CodeFrame frame = code_frame(by_elapsed, longest->frame, longest->place);
     finding.sentence += fmt::format(": {} of the elapsed time of its threads passed in {}",
-                                    words_for_percent(by_elapsed.share(seconds, 0)), code_in_words({frame}));
+                                    format_percent(by_elapsed.share(seconds, 0)), format_code({frame}));
     if (longest->call != kNone)
       finding.sentence +=
           ", which called " +
-          function_in_words({{frame_name(*tree.database, by_elapsed.frames[longest->call]), "", "", 0}});
+          format_function({{frame_name(*tree.database, by_elapsed.frames[longest->call]), "", "", 0}});
     finding.contexts.push_back({"waiting", {frame}});
   }
   finding.sentence += ".";

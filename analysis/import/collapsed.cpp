@@ -14,9 +14,9 @@ namespace prof {
 namespace {
 
 // Far larger than any real count; squares of sums stay finite.
-constexpr double kLargestValue = 1e30;
+constexpr double kMaxValue = 1e30;
 // Per line, so that they can be counted.
-constexpr double kMostSamples = 1e12;
+constexpr double kMaxSamples = 1e12;
 
 // The suffix that tools append to a frame's name: "f_[k]".
 constexpr size_t kAnnotationLength = 4;
@@ -46,7 +46,7 @@ std::optional<Line> parse(std::string_view line) {
   const auto [after, error] = std::from_chars(line.data() + space + 1, end, parsed.value);
   if (error != std::errc{} || after != end || parsed.stack.empty()) return std::nullopt;
   // Negated, so that NaN is rejected too.
-  if (!(parsed.value >= 0 && parsed.value <= kLargestValue)) return std::nullopt;
+  if (!(parsed.value >= 0 && parsed.value <= kMaxValue)) return std::nullopt;
   return parsed;
 }
 
@@ -139,7 +139,7 @@ class Importer {
       }
     }
     if (context == kNone) context = builder_.contexts().entry(true);
-    const auto samples = static_cast<uint64_t>(std::llround(std::min(line.value, kMostSamples)));
+    const auto samples = static_cast<uint64_t>(std::llround(std::min(line.value, kMaxSamples)));
     builder_.add(profile_, metric_, context, line.value, samples);
     if (before) builder_.add(profile_, *metric_before_, context, before->value, 0);
   }

@@ -7,7 +7,7 @@ namespace prof {
 namespace {
 
 // Limits the expansion, because a few bytes can be made to expand into any number.
-constexpr size_t kLargestContents = size_t{1} << 30;
+constexpr size_t kMaxContents = size_t{1} << 30;
 constexpr size_t kBlockBytes = size_t{1} << 18;
 constexpr int kWindowBitsWithGzipHeader = 15 + 16;
 
@@ -36,10 +36,10 @@ std::vector<uint8_t> gunzip(std::span<const uint8_t> bytes, const ImportSource& 
   std::vector<uint8_t> out;
   int status = inflation.usable() ? Z_OK : Z_MEM_ERROR;
   while (status == Z_OK) {
-    if (out.size() >= kLargestContents)
+    if (out.size() >= kMaxContents)
       throw ImportError(ImportError::Kind::Unsupported,
                         fmt::format("{}: more than {} MiB uncompressed, the limit; split it", source.name,
-                                    kLargestContents >> 20));
+                                    kMaxContents >> 20));
     if (stream.avail_in == 0) {
       const size_t piece = std::min(bytes.size(), size_t{UINT32_MAX});
       stream.next_in = const_cast<Bytef*>(bytes.data());

@@ -18,12 +18,12 @@ namespace {
 
 using hpcrun::Sharing;
 
-constexpr size_t kMostSides = 64;  // of a finding
+constexpr size_t kMaxSides = 64;  // of a finding
 // At some hundred cycles per transfer, a lower rate costs a thread less than 0.1 % of its time. TMI found
 // 100,000 in programs that are worth a repair.
-constexpr double kLeastTransfersPerSecond = 1000;
+constexpr double kMinTransfersPerSecond = 1000;
 // Fewer samples may be chance, for example when the kernel migrates a thread and its lines follow.
-constexpr uint64_t kLeastTransferSamples = 4;
+constexpr uint64_t kMinTransferSamples = 4;
 
 // Adds the time that threads would save if each had the data for itself. They also wait for the data in
 // nearby code, whose samples lie elsewhere. Threads that could not be followed are assumed to lose the
@@ -173,7 +173,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
   std::vector<PlacedSide> placed;
   for (const ContentionSide& side : found.sides) {
     placed.push_back({side, named_place(side, data)});
-    if (record.sides.size() == kMostSides) continue;
+    if (record.sides.size() == kMaxSides) continue;
     const uint64_t begin = side.object == kNoObject ? 0 : data.objects()[side.object].begin;
     ContendedRecord::Side& told = record.sides.emplace_back();
     told.profile = side.thread;
@@ -261,13 +261,13 @@ std::vector<ContendedRecord> make_records(const std::vector<ContentionAccess>& a
 const ContentionOptions kHardwareFinding{.window_ns = 1'000'000'000,
                                          .resolution_ns = 100'000'000,
                                          .least_moves = 0,
-                                         .least_transfers = kLeastTransferSamples};
+                                         .least_transfers = kMinTransferSamples};
 
 bool note_transfers(ContendedRecord& record, double seconds, EvidenceSource source) {
   record.source = source;
   if (seconds <= 0) return true;
   record.transfers_per_s = record.transfers / seconds;
-  return record.transfers_per_s >= kLeastTransfersPerSecond;
+  return record.transfers_per_s >= kMinTransfersPerSecond;
 }
 
 bool looked_for_contention(const std::vector<ProcessMeasurement>& measurements) {

@@ -19,8 +19,8 @@ using hpcrun::LockKind;
 using hpcrun::LockMetric;
 using hpcrun::LockRole;
 
-constexpr size_t kMostLocks = 256;
-constexpr size_t kMostSides = 64;  // of each lock
+constexpr size_t kMaxLocks = 256;
+constexpr size_t kMaxSides = 64;  // of each lock
 constexpr size_t kMostWork = 1024;
 constexpr std::string_view kCritical = ".gomp_critical_user_";  // in names of GCC's critical sections
 
@@ -300,13 +300,13 @@ void add_locks(const ProcessMeasurement& measurement, std::span<const ThreadInDa
 void sort_locks(LocksRecord& locks) {
   std::ranges::stable_sort(locks.locks, std::greater(), &LockRecord::waited_s);
   std::ranges::stable_sort(locks.blocked, std::greater(), &BlockedRecord::seconds);
-  if (locks.locks.size() > kMostLocks) locks.locks.resize(kMostLocks);
-  if (locks.blocked.size() > kMostSides) locks.blocked.resize(kMostSides);
+  if (locks.locks.size() > kMaxLocks) locks.locks.resize(kMaxLocks);
+  if (locks.blocked.size() > kMaxSides) locks.blocked.resize(kMaxSides);
   std::ranges::stable_sort(locks.idle, std::greater(), &IdleRecord::seconds);
   if (locks.idle.size() > kMostWork) locks.idle.resize(kMostWork);
   for (LockRecord& record : locks.locks)
     for (std::vector<LockSide>* sides : {&record.waiters, &record.holders})
-      if (sides->size() > kMostSides) sides->resize(kMostSides);
+      if (sides->size() > kMaxSides) sides->resize(kMaxSides);
 }
 
 }  // namespace prof

@@ -56,7 +56,7 @@ void require_contexts(const std::vector<Context>& contexts, const Database& data
   }
 }
 
-constexpr uint64_t kMostTraceRecords = uint64_t{1} << 40;
+constexpr uint64_t kMaxTraceRecords = uint64_t{1} << 40;
 
 // Calls work() on a measurement. Reports an unknown frame as a file that changed since it was first read.
 template <typename Work>
@@ -116,8 +116,7 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
         const auto [begin, end] = measurements_of(rank);
         for (uint32_t l = first_line_[begin]; l < first_line_[end]; ++l) {
           in(lines_[l].trace_records);
-          Unpacker::require(lines_[l].trace_records < kMostTraceRecords,
-                            "a trace exceeds the maximum length");
+          Unpacker::require(lines_[l].trace_records < kMaxTraceRecords, "a trace exceeds the maximum length");
         }
         instructions.take(in, places_.table().size(), database.metrics.size());
       });

@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kFarthest = int64_t{100} * 365 * 24 * 3600 * 1'000'000'000;
 // A drift above a tenth of the run's length is rejected. NTP slews a clock by at most 500 parts per million,
 // but a run of a tenth of a second has errors of some milliseconds.
-constexpr int64_t kLeastPartsToDrift = 10;
+constexpr int64_t kMinPartsToDrift = 10;
 
 std::optional<int64_t> time_in(const nlohmann::json& comparison, const char* name) {
   const auto of = comparison.find(name);
@@ -74,7 +74,7 @@ std::optional<NodeClocks::Clock> NodeClocks::clock_in(const nlohmann::json& reco
   const int64_t lost = end.to_monotonic_ns - begin->to_monotonic_ns;
   const int64_t length = *end.monotonic_ns - *begin->monotonic_ns;
   const bool drifts = std::abs(lost) > begin->error_ns + end.error_ns;
-  const bool can_drift = length > 0 && std::abs(lost) <= length / kLeastPartsToDrift;
+  const bool can_drift = length > 0 && std::abs(lost) <= length / kMinPartsToDrift;
   if (!drifts || !can_drift) return Clock{mean(begin->to_monotonic_ns, end.to_monotonic_ns), true, {}};
   const ClockDrift drift{static_cast<uint64_t>(*begin->monotonic_ns),
                          static_cast<uint64_t>(*end.monotonic_ns), lost};

@@ -11,7 +11,7 @@ namespace {
 
 using hpcrun::LockRole;
 
-constexpr size_t kMostWaits = 256;
+constexpr size_t kMaxWaits = 256;
 
 // The thread that was last recorded to hold a lock.
 struct Seen {
@@ -95,7 +95,7 @@ void add_open_waits(const ProcessMeasurement& measurement, std::span<const Threa
     return wait.deadlock == 0 ? UINT64_MAX : wait.deadlock;
   });
   for (OpenWaitRecord& record : own)
-    if (waits.size() < kMostWaits) waits.push_back(std::move(record));
+    if (waits.size() < kMaxWaits) waits.push_back(std::move(record));
 }
 
 }  // namespace prof

@@ -16,7 +16,7 @@ namespace prof {
 namespace {
 
 // Missing ranks of a larger launch are not reported, because the list would be unreadable.
-constexpr int32_t kMostRanks = 10'000'000;
+constexpr int32_t kMaxRanks = 10'000'000;
 
 std::string variable(std::string_view lines, std::string_view name) {
   while (!lines.empty()) {
@@ -36,7 +36,7 @@ int32_t number(const std::string& text) {
 
 std::string of_ranks(const std::set<int32_t>& ranks) {
   const std::vector<int32_t> numbers(ranks.begin(), ranks.end());
-  return (numbers.size() == 1 ? "rank " : "ranks ") + words_for_ranks(numbers);
+  return (numbers.size() == 1 ? "rank " : "ranks ") + format_ranks(numbers);
 }
 
 // The ranks of each launch.
@@ -66,7 +66,7 @@ void check_missing(const std::vector<ProcessMeasurement>& measurements, std::vec
     if (!launch.ranks.empty()) chosen = launch.ranks;
     there.insert(measurement.process.rank);
   }
-  if (size > kMostRanks) return;
+  if (size > kMaxRanks) return;
   const RankChoice choice = RankChoice::parse(chosen).value_or(RankChoice());
   std::set<int32_t> missing;
   for (int32_t rank = 0; rank < size; ++rank)

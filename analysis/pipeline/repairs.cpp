@@ -18,7 +18,7 @@ using hpcrun::RepairKind;
 using Placeable = ContendedRecord::Placeable;
 using Site = RepairsRecord::Site;
 
-constexpr size_t kMostSites = 256;  // in run.json
+constexpr size_t kMaxSites = 256;  // in run.json
 
 constexpr std::pair<Counter, LockObstacle> kLocksDeclined[] = {
     {Counter::LocksDeclinedRobust, LockObstacle::Robust},
@@ -32,7 +32,7 @@ constexpr std::pair<Counter, LockObstacle> kLocksDeclined[] = {
 constexpr uint64_t kPageBytes = 4096;
 
 std::string fate_of_page(const RepairsRecord::Page& page) {
-  const std::string since = words_for_duration(page.since_s);
+  const std::string since = format_duration(page.since_s);
   if (page.kind == PageFate::Isolated)
     return fmt::format("After {} of the run, the page was isolated: each thread had a private copy.", since);
   return fmt::format("After {} of the run, all threads shared the page: {}.", since, name_of(page.why));
@@ -85,12 +85,12 @@ std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, co
   const Site* const site = site_of(repairs, one.context);
   if (site && site->align > 0 && site->kind != SiteFate::Declined)
     return fmt::format("After {} of the run, these allocations were placed {}.",
-                       words_for_duration(site->since_s),
-                       words_for_placement(site->align, site->offset, site->pad));
-  if (const std::string why = why_not_placed(record, one); !why.empty())
+                       format_duration(site->since_s),
+                       format_placement(site->align, site->offset, site->pad));
+  if (const std::string why = reason_not_placed(record, one); !why.empty())
     return repairs.was_asked_for() ? fmt::format("Declined: {}.", why) : "";
   return fmt::format("`prof run --repair` places such allocations {}: of {} accesses in conflict {} remain.",
-                     words_for_placement(one.placement.align, one.placement.offset, one.placement.pad),
+                     format_placement(one.placement.align, one.placement.offset, one.placement.pad),
                      one.conflicts_before, one.conflicts_after);
 }
 
@@ -100,7 +100,7 @@ std::vector<ModuleAddress> MeasuredContexts::frames(uint32_t thread, uint32_t no
   const auto at = std::ranges::find(measurement_.threads, thread, &MeasuredThread::index);
   std::vector<ModuleAddress> frames;
   if (at == measurement_.threads.end() || at->kind != LineKind::Thread) return frames;
-  while (node > 0 && node < at->nodes.size() && frames.size() < hpcrun::kMostPlanFrames) {
+  while (node > 0 && node < at->nodes.size() && frames.size() < hpcrun::kMaxPlanFrames) {
     const MeasuredNode& measured = at->nodes[node];
     const auto module =
         std::ranges::find(measurement_.modules, hpcrun::frame_module(measured.frame), &MeasuredModule::id);
@@ -165,14 +165,14 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   const MeasuredContexts contexts(measurement);
   for (const MeasuredRepair& repair : measurement.repairs) {
     if (repair.kind == RepairKind::PageIsolated || repair.kind == RepairKind::PageShared) {
-      if (record_.pages.size() < kMostSites) record_.pages.push_back(page_of(repair, since(repair)));
+      if (record_.pages.size() < kMaxSites) record_.pages.push_back(page_of(repair, since(repair)));
       continue;
     }
     if (repair.kind == RepairKind::LocksMoved) {
       moved_locks_.push_back({repair.address, since(repair)});
       continue;
     }
-    if (record_.sites.size() == kMostSites) continue;
+    if (record_.sites.size() == kMaxSites) continue;
     Site& site = record_.sites.emplace_back();
     site.kind = repair.kind == RepairKind::Placed        ? SiteFate::Placed
                 : repair.kind == RepairKind::PlannedSite ? SiteFate::Planned
@@ -222,12 +222,12 @@ void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
       }
     if (const MovedLock* const lock = first_moved(locks, record))
       add(fmt::format("After {} of the run, these locks had lines of their own.",
-                      words_for_duration(lock->since_s)));
+                      format_duration(lock->since_s)));
     const bool is_told = !record.repair.empty();  // about its page or locks
     if (repairs.isolate && !is_told && (record.placeable.empty() || !places))
       add("Not isolated: too few accesses were sampled during the run.");
     if (places && record.placeable.empty() && !is_told)
-      add(fmt::format("Declined: {}.", why_not_moved(record)));
+      add(fmt::format("Declined: {}.", reason_not_moved(record)));
     if (places)
       for (const Placeable& one : record.placeable) add(fate(repairs, record, one));
   }

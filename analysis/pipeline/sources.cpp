@@ -8,7 +8,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uintmax_t kLargestSource = 4u << 20;  // generated code is larger, and nobody reads it
+constexpr uintmax_t kMaxSource = 4u << 20;  // generated code is larger, and nobody reads it
 
 }  // namespace
 
@@ -18,7 +18,7 @@ void mark_sources(std::vector<SourceFile>& files) {
     std::error_code error;
     if (!path.is_absolute() || !fs::is_regular_file(path, error)) continue;
     const uintmax_t bytes = fs::file_size(path, error);
-    if (error || bytes > kLargestSource) continue;
+    if (error || bytes > kMaxSource) continue;
     file.path = path.string();
     file.copied = true;
   }

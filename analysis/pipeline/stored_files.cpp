@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostNodesNamed = 4;
-constexpr int64_t kMostRanks = 100'000'000;  // a damaged file may have any number
+constexpr size_t kMaxNodesNamed = 4;
+constexpr int64_t kMaxRanks = 100'000'000;  // a damaged file may have any number
 
 std::string own_host_name() {
   std::array<char, 256> host{};
@@ -55,7 +55,7 @@ size_t count_unfinished(const fs::path& directory, const std::vector<StoredFile>
   if (!launch.is_object() || !launch.contains("all_ranks") || launch["all_ranks"] != true) return 0;
   if (!launch.contains("size") || !launch["size"].is_number_integer()) return 0;
   const auto ranks = launch["size"].get<int64_t>();
-  if (ranks < 1 || ranks > kMostRanks) return 0;
+  if (ranks < 1 || ranks > kMaxRanks) return 0;
   size = static_cast<int>(ranks);
   const auto words = launch.find("ranks");
   const bool has_choice = words != launch.end() && words->is_string() && *words != "all";
@@ -83,7 +83,7 @@ void name_what_nodes_have(const fs::path& directory, const std::vector<Container
     return owner.host != host || fs::exists(owner.local, error);
   });
   std::ranges::sort(left, {}, &ContainerOwner::host);
-  const size_t named = std::min(left.size(), kMostNodesNamed);
+  const size_t named = std::min(left.size(), kMaxNodesNamed);
   for (size_t i = 0; i < named; ++i)
     stored.damage.push_back(
         fmt::format("{}: {} of {} ranks have not added their measurements: they were killed, or still run; "

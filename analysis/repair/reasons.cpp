@@ -2,7 +2,7 @@
 
 namespace prof {
 
-std::string why_not_placed(const ContendedRecord& record, const ContendedRecord::Placeable& one) {
+std::string reason_not_placed(const ContendedRecord& record, const ContendedRecord::Placeable& one) {
   if (record.sharing == hpcrun::Sharing::True) return "threads use the same bytes, which no layout separates";
   if (one.is_mapping) return "the program maps this memory itself, without an allocator";
   if (one.site.frames.empty())
@@ -15,7 +15,7 @@ std::string why_not_placed(const ContendedRecord& record, const ContendedRecord:
   return {};
 }
 
-std::string why_not_moved(const ContendedRecord& record) {
+std::string reason_not_moved(const ContendedRecord& record) {
   if (record.kind == DataKind::Unknown && record.module.empty())
     return "it is not known who allocated the memory";
   const bool has_patch = !record.changes.empty();

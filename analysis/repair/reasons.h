@@ -9,9 +9,9 @@
 namespace prof {
 
 // Returns an empty string if such allocations can be placed.
-std::string why_not_placed(const ContendedRecord& record, const ContendedRecord::Placeable& one);
+std::string reason_not_placed(const ContendedRecord& record, const ContendedRecord::Placeable& one);
 
 // The same for data outside of the heap.
-std::string why_not_moved(const ContendedRecord& record);
+std::string reason_not_moved(const ContendedRecord& record);
 
 }  // namespace prof

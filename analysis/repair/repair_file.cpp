@@ -16,13 +16,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMostFileBytes = 16 << 20;  // people write far less
-constexpr size_t kMostRepairs = hpcrun::kMostPlanEntries;
-constexpr size_t kMostPathNames = 256;
+constexpr uint64_t kMaxFileBytes = 16 << 20;  // people write far less
+constexpr size_t kMaxRepairs = hpcrun::kMaxPlanEntries;
+constexpr size_t kMaxPathNames = 256;
 constexpr uint64_t kMostOffset = (uint64_t{1} << 48) - 1;
-constexpr uint64_t kMostBytes = INT64_MAX;
-constexpr size_t kMostBuildIdBytes = sizeof(hpcrun::PlanModule::build_id);
-constexpr size_t kMostModuleName = sizeof(hpcrun::PlanModule::path) - 1;
+constexpr uint64_t kMaxBytes = INT64_MAX;
+constexpr size_t kMaxBuildIdBytes = sizeof(hpcrun::PlanModule::build_id);
+constexpr size_t kMaxModuleName = sizeof(hpcrun::PlanModule::path) - 1;
 
 // Reads values of one file, and reports which of them is wrong.
 class Reader {
@@ -80,8 +80,8 @@ class Reader {
   void for_each(const Json& object, const char* key, Visit visit) {
     const Json& list = member(object, key);
     if (list.is_null()) return;
-    if (!list.is_array() || list.size() > kMostRepairs)
-      fail_at(key, fmt::format("a list of at most {}", kMostRepairs).c_str());
+    if (!list.is_array() || list.size() > kMaxRepairs)
+      fail_at(key, fmt::format("a list of at most {}", kMaxRepairs).c_str());
     for (size_t i = 0; i < list.size(); ++i) {
       const std::string outer = at_;
       at_ += fmt::format("{}{}[{}]", at_.empty() ? "" : ".", key, i);
@@ -96,8 +96,8 @@ class Reader {
     const std::string text = text_in(object, "build_id");
     std::vector<uint8_t> bytes;
     const bool is_hex = text.find_first_not_of("0123456789abcdef") == std::string::npos;
-    if (!is_hex || text.size() % 2 != 0 || text.size() > 2 * kMostBuildIdBytes)
-      fail_at("build_id", fmt::format("a build ID, up to {} digits 0-9a-f", 2 * kMostBuildIdBytes).c_str());
+    if (!is_hex || text.size() % 2 != 0 || text.size() > 2 * kMaxBuildIdBytes)
+      fail_at("build_id", fmt::format("a build ID, up to {} digits 0-9a-f", 2 * kMaxBuildIdBytes).c_str());
     for (size_t i = 0; i < text.size(); i += 2)
       bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
     return bytes;
@@ -106,9 +106,9 @@ class Reader {
   ModuleAddress address_in(const Json& object) const {
     ModuleAddress address;
     address.module = text_in(object, "module");
-    if (address.module.empty() || address.module.size() > kMostModuleName ||
+    if (address.module.empty() || address.module.size() > kMaxModuleName ||
         address.module.find('\0') != std::string::npos)
-      fail_at("module", fmt::format("the path of a file, up to {} bytes", kMostModuleName).c_str());
+      fail_at("module", fmt::format("the path of a file, up to {} bytes", kMaxModuleName).c_str());
     address.build_id = build_id_in(object);
     address.offset = number_in(object, "offset", 0, kMostOffset);
     return address;
@@ -117,17 +117,17 @@ class Reader {
   AllocationSite site_in(const Json& object) {
     AllocationSite site;
     const Json& path = member(object, "path");
-    if (!path.is_null() && (!path.is_array() || path.size() > kMostPathNames))
+    if (!path.is_null() && (!path.is_array() || path.size() > kMaxPathNames))
       fail_at("path", "a list of strings");
     for (const Json& name : path) {
       if (!name.is_string()) fail_at("path", "a list of strings");
       site.path.push_back(name.get<std::string>());
     }
     for_each(object, "frames", [&](const Json& one) { site.frames.push_back(address_in(one)); });
-    if (site.frames.empty() || site.frames.size() > hpcrun::kMostPlanFrames)
-      fail_at("frames", fmt::format("a list of 1 to {}", hpcrun::kMostPlanFrames).c_str());
-    site.least_bytes = number_in(object, "least_bytes", 0, kMostBytes);
-    site.most_bytes = number_in(object, "most_bytes", site.least_bytes, kMostBytes);
+    if (site.frames.empty() || site.frames.size() > hpcrun::kMaxPlanFrames)
+      fail_at("frames", fmt::format("a list of 1 to {}", hpcrun::kMaxPlanFrames).c_str());
+    site.least_bytes = number_in(object, "least_bytes", 0, kMaxBytes);
+    site.most_bytes = number_in(object, "most_bytes", site.least_bytes, kMaxBytes);
     return site;
   }
 
@@ -170,7 +170,7 @@ class Reader {
       repair.site = site_in(object);
     } else {
       repair.variable = address_in(object);
-      repair.bytes = number_in(object, "bytes", 1, kMostBytes);
+      repair.bytes = number_in(object, "bytes", 1, kMaxBytes);
     }
     repair.terms = terms_in(object);
     return repair;
@@ -216,7 +216,7 @@ std::vector<Repair> merge(const std::vector<Repair>& known, std::vector<Repair> 
   for (Repair& one : found)
     if (std::none_of(all.begin(), all.end(), [&](const Repair& other) { return is_same_data(one, other); }))
       all.push_back(std::move(one));
-  if (all.size() > kMostRepairs) all.resize(kMostRepairs);
+  if (all.size() > kMaxRepairs) all.resize(kMaxRepairs);
   return all;
 }
 
@@ -224,7 +224,7 @@ std::vector<Repair> merge(const std::vector<Repair>& known, std::vector<Repair> 
 std::vector<DeclinedRepair> each_once(const std::vector<DeclinedRepair>& all) {
   std::vector<DeclinedRepair> some;
   for (const DeclinedRepair& one : all)
-    if (some.size() < kMostRepairs && std::find(some.begin(), some.end(), one) == some.end())
+    if (some.size() < kMaxRepairs && std::find(some.begin(), some.end(), one) == some.end())
       some.push_back(one);
   return some;
 }
@@ -246,7 +246,7 @@ RepairFile parse_repair_file(std::string_view text, const std::string& name) {
 RepairFile read_repair_file(const fs::path& path) {
   std::string text;
   try {
-    text = read_text_file(path, kMostFileBytes);
+    text = read_text_file(path, kMaxFileBytes);
   } catch (const DatabaseError& error) {
     throw RepairFileError(error.what());
   }

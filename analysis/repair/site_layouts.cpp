@@ -13,7 +13,7 @@ using hpcrun::line_of;
 using hpcrun::ObjectUse;
 
 // The model's time is quadratic in this number. Uses with most accesses come first.
-constexpr size_t kMostUses = 4096;
+constexpr size_t kMaxUses = 4096;
 
 ObjectUse use_of(const ContentionSide& side, uint32_t object, uint64_t offset) {
   return {side.thread, object, offset, side.bytes, hpcrun::writes(side.kind), side.accesses};
@@ -37,7 +37,7 @@ uint64_t conflicts_as_they_lay(const ContendedData& found, std::span<const DataO
     const uint64_t address = address_of(side, objects);
     const bool is_there =
         lines.contains(line_of(address)) || lines.contains(line_of(address + side.bytes - 1));
-    if (is_there && uses.size() < kMostUses) uses.push_back(use_of(side, 0, address));
+    if (is_there && uses.size() < kMaxUses) uses.push_back(use_of(side, 0, address));
   }
   return hpcrun::conflicts_at(uses.data(), static_cast<uint32_t>(uses.size()), 0);
 }
@@ -69,7 +69,7 @@ std::vector<SiteLayout> lay_out_sites(const ContendedData& found, std::span<cons
   for (auto& [site, layout] : sites) {
     std::vector<ObjectUse> uses;
     for (const ContentionSide& side : found.sides)
-      if (side.object < objects.size() && objects[side.object].site == site && uses.size() < kMostUses)
+      if (side.object < objects.size() && objects[side.object].site == site && uses.size() < kMaxUses)
         uses.push_back(use_of(side, side.object, side.offset));
     layout.conflicts_before = conflicts_as_they_lay(found, objects, site);
     const auto choose = [&uses, conflicts = layout.conflicts_before](uint64_t align) {

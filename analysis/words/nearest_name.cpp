@@ -6,7 +6,7 @@
 namespace prof {
 namespace {
 
-constexpr size_t kMostSlips = 3;
+constexpr size_t kMaxSlips = 3;
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -37,7 +37,7 @@ size_t distance(const std::string& a, const std::string& b) {
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names) {
   const std::string typed = lower(word);
   if (typed.empty()) return {};
-  const size_t most = std::min(kMostSlips, std::max<size_t>(1, typed.size() / 3));
+  const size_t most = std::min(kMaxSlips, std::max<size_t>(1, typed.size() / 3));
   size_t least = most + 1;
   const std::string* nearest = nullptr;
   const std::string* begun = nullptr;

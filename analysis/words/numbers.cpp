@@ -24,7 +24,7 @@ size_t start_of_character(std::string_view text, size_t n) {
 
 }  // namespace
 
-std::string words_for_duration(double seconds) {
+std::string format_duration(double seconds) {
   if (!std::isfinite(seconds) || seconds <= 0) return "0 s";
   if (seconds < 0.9995e-3) return fmt::format("{:.0f} us", seconds * 1e6);
   if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1e3);
@@ -35,7 +35,7 @@ std::string words_for_duration(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole / 60 % 60);
 }
 
-std::string words_for_bytes(double bytes) {
+std::string format_bytes(double bytes) {
   if (!std::isfinite(bytes) || bytes < 0) return "0 B";
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   size_t unit = 0;
@@ -46,25 +46,25 @@ std::string words_for_bytes(double bytes) {
   return fmt::format("{:.{}f} {}", bytes, unit == 0 || bytes >= 99.95 ? 0 : 1, kUnits[unit]);
 }
 
-std::string words_for_percent(double share) {
+std::string format_percent(double share) {
   const double percent = std::isfinite(share) ? share * 100 : 0;
   if (percent > 0 && percent < 0.1) return "< 0.1 %";
   return fmt::format("{:.{}f} %", percent, percent < 9.95 && percent > 0 ? 1 : 0);
 }
 
-std::string words_for_placement(uint64_t align, uint64_t offset, uint64_t pad) {
+std::string format_placement(uint64_t align, uint64_t offset, uint64_t pad) {
   std::string text = offset == 0 ? fmt::format("at a multiple of {} bytes", align)
                                  : fmt::format("{} bytes after a multiple of {}", offset, align);
   return pad > 1 ? text + ", padded to whole lines" : text;
 }
 
-std::string words_for_count(uint64_t count, const std::string& noun) {
+std::string format_count(uint64_t count, const std::string& noun) {
   if (count == 1) return "1 " + noun;
   const bool sibilant = noun.ends_with('s');
   return fmt::format("{} {}{}", count, noun, sibilant ? "es" : "s");
 }
 
-std::string words_for_ranks(const std::vector<int32_t>& ranks, size_t most) {
+std::string format_ranks(const std::vector<int32_t>& ranks, size_t most) {
   std::vector<std::pair<int32_t, int32_t>> parts;
   for (const int32_t rank : ranks) {
     if (!parts.empty() && parts.back().second + 1 == rank)

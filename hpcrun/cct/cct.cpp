@@ -12,8 +12,8 @@ namespace {
 
 // Large enough that a new extent is rare, small enough that the unused half of the last one takes little disk
 // space.
-constexpr size_t kLargestNodeExtent = 256 * 1024;
-constexpr size_t kLargestValueExtent = 256 * 1024;
+constexpr size_t kMaxNodeExtent = 256 * 1024;
+constexpr size_t kMaxValueExtent = 256 * 1024;
 
 void store(uint64_t& cell, uint64_t value) noexcept {
   std::atomic_ref(cell).store(value, std::memory_order_relaxed);
@@ -108,8 +108,8 @@ bool CallingContextTree::attach(MeasurementFile& file, Arena& arena, uint32_t th
   state->arena = &arena;
   state->memo_frames = memo_frames;
   state->memo_nodes = memo_nodes;
-  state->nodes.attach(file, StreamKind::Nodes, thread, kLargestNodeExtent);
-  state->values.attach(file, StreamKind::Values, thread, kLargestValueExtent);
+  state->nodes.attach(file, StreamKind::Nodes, thread, kMaxNodeExtent);
+  state->values.attach(file, StreamKind::Values, thread, kMaxValueExtent);
   state_ = state;
   return true;
 }

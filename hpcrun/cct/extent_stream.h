@@ -34,7 +34,7 @@ class ExtentStream {
   // Starts a new extent and returns the previous one (empty at first). Returns false, and changes nothing, if
   // the file is exhausted.
   [[nodiscard]] bool advance(uint64_t first, MappedExtent& previous) noexcept {
-    const size_t bytes = std::min(largest_, size_t{kPageBytes} << std::min(sequence_, kMostDoublings));
+    const size_t bytes = std::min(largest_, size_t{kPageBytes} << std::min(sequence_, kMaxDoublings));
     MappedExtent fresh;
     if (!file_->take(kind_, thread_, {sequence_, first}, bytes, fresh)) return false;
     previous = extent_;
@@ -52,7 +52,7 @@ class ExtentStream {
   }
 
  private:
-  static constexpr uint32_t kMostDoublings = 16;
+  static constexpr uint32_t kMaxDoublings = 16;
 
   MeasurementFile* file_ = nullptr;
   StreamKind kind_ = StreamKind::Nodes;

@@ -12,7 +12,7 @@
 namespace hpcrun {
 
 // The same size as for traces: sealing one takes under 10 µs.
-constexpr size_t kLargestIntervalExtent = 64 * 1024;
+constexpr size_t kMaxIntervalExtent = 64 * 1024;
 constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kMaxIntervalBytes = kWaitNumbers * kMaxVarintBytes;
 static_assert(kTaskNumbers <= kWaitNumbers && kAccessNumbers <= kWaitNumbers);
@@ -72,7 +72,7 @@ State* make_interval_stream(MeasurementFile& file, Arena& arena, StreamKind kind
   if (memory == nullptr) return nullptr;
   auto* state = new (memory) State{};
   state->file = &file;
-  state->stream.attach(file, kind, thread, kLargestIntervalExtent);
+  state->stream.attach(file, kind, thread, kMaxIntervalExtent);
   return state;
 }
 

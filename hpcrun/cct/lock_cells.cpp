@@ -11,10 +11,10 @@ namespace hpcrun {
 
 namespace {
 
-constexpr size_t kLargestExtent = 64 * 1024;
+constexpr size_t kMaxExtent = 64 * 1024;
 constexpr uint32_t kChains = 2048;
 // Limits the disk space of a program that keeps waiting in new contexts for new locks.
-constexpr uint32_t kMostCells = 256 * 1024;
+constexpr uint32_t kMaxCells = 256 * 1024;
 
 void store(uint64_t& to, uint64_t value) noexcept {
   std::atomic_ref(to).store(value, std::memory_order_relaxed);
@@ -55,7 +55,7 @@ bool LockCells::attach(MeasurementFile& file, Arena& arena, uint32_t thread) noe
   auto* state = new (memory) State{};
   state->file = &file;
   state->arena = &arena;
-  state->stream.attach(file, StreamKind::Locks, thread, kLargestExtent);
+  state->stream.attach(file, StreamKind::Locks, thread, kMaxExtent);
   state_ = state;
   return true;
 }
@@ -72,7 +72,7 @@ LockCell* LockCells::find(const LockSite& site) noexcept {
 
 LockCell* LockCells::make(const LockSite& site) noexcept {
   State& state = *state_;
-  if (state.sealed || state.count == kMostCells || !state.links.ensure(*state.arena, state.count))
+  if (state.sealed || state.count == kMaxCells || !state.links.ensure(*state.arena, state.count))
     return nullptr;
   if (!state.stream.has_room(sizeof(LockCell))) {
     if (!state.full.ensure(*state.arena, state.full_count)) return nullptr;

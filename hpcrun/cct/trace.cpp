@@ -9,7 +9,7 @@ namespace hpcrun {
 namespace {
 
 // Sealing checksums an extent in the handler: 64 KiB take under 10 µs.
-constexpr size_t kLargestTraceExtent = 64 * 1024;
+constexpr size_t kMaxTraceExtent = 64 * 1024;
 // A longer pause (4.5 years) does not fit into a record of kMaxTraceRecordBytes, and starts a new extent.
 constexpr uint64_t kLongestDelta = (uint64_t{1} << 49) - kTraceDeltaBias - 1;
 
@@ -47,7 +47,7 @@ bool Trace::attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcep
   if (memory == nullptr) return false;
   state_ = new (memory) State{};
   state_->file = &file;
-  state_->stream.attach(file, StreamKind::Trace, thread, kLargestTraceExtent);
+  state_->stream.attach(file, StreamKind::Trace, thread, kMaxTraceExtent);
   return true;
 }
 

@@ -132,10 +132,10 @@ void ContentionWatch::pass(uint64_t now_ns) noexcept {
 
 void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, uint64_t weight_ns,
                              bool may_search) noexcept {
-  Access accesses[kMostPlannedAccesses];
+  Access accesses[kMaxPlannedAccesses];
   const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, callbacks_.memory);
   const uint32_t count = apply_plan(plan, at.state, callbacks_.memory, accesses);
-  Access own[kMostPlannedAccesses];  // to the thread's stack
+  Access own[kMaxPlannedAccesses];  // to the thread's stack
   uint32_t own_count = 0;
   const Access* nearest = nullptr;
   uint32_t others = 0;
@@ -192,7 +192,7 @@ void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint
   suspects_.note_seen(line, at.now_ns);
   go_on_searching(at.now_ns);
   Evidence evidence{{word, at.pc, kWordBytes, AccessKind::ReadWrite, false, -1}, at.now_ns, 0, true, false};
-  Access accesses[kMostPlannedAccesses];
+  Access accesses[kMaxPlannedAccesses];
   const AccessPlan& plan = thread.plans->plan(at.begin, at.pc, callbacks_.memory);
   const uint32_t count = apply_plan(plan, at.state, callbacks_.memory, accesses);
   for (const Access* access = accesses; access < accesses + count; ++access) {

@@ -42,7 +42,7 @@ uint32_t bits_of(const DataSource& source) noexcept {
 }
 
 bool decode_at(uint64_t address, const MemoryReader& code, Instruction& out) noexcept {
-  uint8_t bytes[kMostInstructionBytes];
+  uint8_t bytes[kMaxInstructionBytes];
   const size_t count = code.read(code.context, address, bytes, sizeof bytes);
   return count > 0 && decode(bytes, count, address, out);
 }

@@ -162,7 +162,7 @@ void finish_call(DeviceThread& device, CallKind kind) noexcept {
 }  // namespace
 
 void withdraw_waits(DeviceThread& device) noexcept {
-  for (uint16_t i = 0; i < kMostDevices; ++i) {
+  for (uint16_t i = 0; i < kMaxDevices; ++i) {
     if (device.shared_places[i] == SharedDevice::kNoPlace) continue;
     engine.shared[i].end_wait(device.shared_places[i], {});
     device.shared_places[i] = SharedDevice::kNoPlace;
@@ -211,13 +211,13 @@ void DeviceCall::close() noexcept {
 }
 
 void DeviceCall::waits_for_device(DeviceIndex device) noexcept {
-  if (!thread_ || device >= kMostDevices) return;
+  if (!thread_ || device >= kMaxDevices) return;
   of(thread_).waiter.wait.scope.add_device(device);
   announce_wait(of(thread_), device, kind_);
 }
 
 void DeviceCall::waits_for_queue(QueueIndex queue) noexcept {
-  if (!thread_ || queue >= kMostQueues || !engine.queues[queue]) return;
+  if (!thread_ || queue >= kMaxQueues || !engine.queues[queue]) return;
   of(thread_).waiter.wait.scope.add_queue(engine.queues[queue]->device, queue);
   announce_wait(of(thread_), engine.queues[queue]->device, kind_);
 }

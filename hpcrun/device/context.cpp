@@ -13,7 +13,7 @@ namespace hpcrun {
 namespace {
 
 // Maximum number of an interface's frames between the function that the program called and ours.
-constexpr uint32_t kMostFramesInside = 16;
+constexpr uint32_t kMaxFramesInside = 16;
 
 uint16_t module_of(const void* code) noexcept {
   return frame_module(frame_of(code));
@@ -29,8 +29,8 @@ uint16_t own_module() noexcept {
   return module;
 }
 
-constexpr uint32_t kMostLibraries = 4;
-std::atomic<uint16_t> left_out[kMostLibraries];
+constexpr uint32_t kMaxLibraries = 4;
+std::atomic<uint16_t> left_out[kMaxLibraries];
 
 bool is_left_out(uint16_t module) noexcept {
   return std::ranges::any_of(left_out, [=](const std::atomic<uint16_t>& library) {
@@ -56,7 +56,7 @@ uint32_t skip_libraries(const Stack& stack, uint32_t at) noexcept {
 }
 
 uint32_t skip_interface(const Stack& stack, uint32_t first, uint16_t module) noexcept {
-  for (uint32_t at = first; at < std::min(stack.depth, first + kMostFramesInside); ++at)
+  for (uint32_t at = first; at < std::min(stack.depth, first + kMaxFramesInside); ++at)
     if (frame_module(stack.frames[at]) == module) return skip(stack, at, module);
   return first;
 }

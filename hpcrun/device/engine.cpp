@@ -95,7 +95,7 @@ void refill(const ThreadState& thread) noexcept {
 }
 
 DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
-  if (engine.device_count == kMostDevices) return kNoDevice;
+  if (engine.device_count == kMaxDevices) return kNoDevice;
   const DeviceIndex index = engine.device_count;
   Line& line = engine.device_lines[index];
   if (!begin_line(line, index)) return kNoDevice;
@@ -149,7 +149,7 @@ DeviceIndex add_device(const DeviceInfo& info) noexcept {
 QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexcept {
   if (!is_sampling_here()) return kNoQueue;
   const EngineLock lock;
-  if (engine.ended || device >= engine.device_count || engine.queue_count == kMostQueues) return kNoQueue;
+  if (engine.ended || device >= engine.device_count || engine.queue_count == kMaxQueues) return kNoQueue;
   void* memory = engine.arena.allocate(sizeof(Line));
   if (!memory) return kNoQueue;
   Line* const line = new (memory) Line;
@@ -164,7 +164,7 @@ QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexce
 }
 
 Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) noexcept {
-  if (queue >= kMostQueues || !engine.queues[queue] || !is_sampling_this_copy() ||
+  if (queue >= kMaxQueues || !engine.queues[queue] || !is_sampling_this_copy() ||
       process_state.file.pause_switch().is_paused())
     return nullptr;
   ThreadState* thread = this_thread();

@@ -14,8 +14,8 @@ using DeviceIndex = uint16_t;
 using QueueIndex = uint16_t;
 constexpr DeviceIndex kNoDevice = 0xffff;
 constexpr QueueIndex kNoQueue = 0xffff;
-constexpr DeviceIndex kMostDevices = 16;
-constexpr QueueIndex kMostQueues = 1024;
+constexpr DeviceIndex kMaxDevices = 16;
+constexpr QueueIndex kMaxQueues = 1024;
 
 enum class TaskKind : uint8_t { Kernel, CopyToDevice, CopyFromDevice, CopyOnDevice, Fill };
 
@@ -28,7 +28,7 @@ struct DeviceInfo {
 };
 
 // Adds a device. The same uuid gives the same index. Returns kNoDevice if nothing is measured, if there is no
-// memory, or beyond kMostDevices. A device's idleness counts from here.
+// memory, or beyond kMaxDevices. A device's idleness counts from here.
 DeviceIndex add_device(const DeviceInfo& info) noexcept;
 
 // Adds a queue. `in_order`: tasks run in the order of submission. Returns kNoQueue as above. All functions

@@ -32,17 +32,17 @@ struct EngineState {
   Names devices;  // by uuid
   Names symbols;  // of kernels and copies
   Names notes;
-  Line device_lines[kMostDevices];
-  SharedDevice shared[kMostDevices];
+  Line device_lines[kMaxDevices];
+  SharedDevice shared[kMaxDevices];
   uint64_t shared_until = 0;    // end of the time for which other processes' activity was read
   uint64_t shared_checked = 0;  // time of the last count of these processes
   uint16_t device_count = 0;
-  Line* queues[kMostQueues] = {};
+  Line* queues[kMaxQueues] = {};
   uint16_t queue_count = 0;
   uint64_t pauses_over = 0;  // ns of the ended pauses that are taken into account
   bool event_metrics_announced = false;
   // Number of completed tasks whose launch context was found without a walk.
-  uint64_t known_contexts[kMostDevices] = {};
+  uint64_t known_contexts[kMaxDevices] = {};
   bool ended = false;
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kFirstRoom = 64;
 // Beyond this (24 MiB), the older half is discarded, even if it is still needed.
-constexpr size_t kMostEntries = size_t{1} << 20;
+constexpr size_t kMaxEntries = size_t{1} << 20;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ size_t IntervalHistory::first_ending_at_or_after(uint64_t time) const noexcept {
 bool IntervalHistory::make_room() noexcept {
   const auto forgotten = static_cast<size_t>(entries_ - memory_);
   if (forgotten + count_ < room_) return true;
-  if (count_ == kMostEntries) {
+  if (count_ == kMaxEntries) {
     forget_before(entries_[count_ / 2].begin);
     return make_room();
   }

@@ -25,8 +25,8 @@ struct WatchedLibrary {
   const char* beginning = nullptr;
   void (*before_opening)() noexcept = nullptr;
 };
-constexpr size_t kMostWatched = 4;
-constinit WatchedLibrary watched[kMostWatched];  // set by constructors, on one thread
+constexpr size_t kMaxWatched = 4;
+constinit WatchedLibrary watched[kMaxWatched];  // set by constructors, on one thread
 constinit size_t watched_count = 0;
 
 const char* file_name(const char* path) noexcept {
@@ -60,7 +60,7 @@ void note_incomplete() noexcept {
 }  // namespace
 
 void watch_library(const char* beginning, void (*before_opening)() noexcept) noexcept {
-  if (watched_count < kMostWatched) watched[watched_count++] = {beginning, before_opening};
+  if (watched_count < kMaxWatched) watched[watched_count++] = {beginning, before_opening};
 }
 
 void before_library_opens(const char* path) noexcept {

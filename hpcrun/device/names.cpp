@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kFirstRoom = 64;
 
 // Longer names (of C++ templates) are compared by their beginning only.
-constexpr size_t kMostBytes = 4096;
+constexpr size_t kMaxBytes = 4096;
 
 uint64_t hash_of(const char* name, size_t bytes) noexcept {
   uint64_t hash = bytes;
@@ -47,12 +47,12 @@ bool Names::grow(Arena& arena) noexcept {
 }
 
 bool Names::are_equal(const char* a, const char* b) noexcept {
-  return std::strncmp(a, b, kMostBytes) == 0;
+  return std::strncmp(a, b, kMaxBytes) == 0;
 }
 
 uint32_t Names::number_of(Arena& arena, const char* name, bool& is_new, const char** kept) noexcept {
   is_new = false;
-  const size_t bytes = strnlen(name, kMostBytes);
+  const size_t bytes = strnlen(name, kMaxBytes);
   const uint64_t hash = hash_of(name, bytes);
   if (room_) {
     if (const Entry* entry = find(hash, name); entry->name) {

@@ -16,7 +16,7 @@ class Names {
   // set if this is the first use. `kept` is a copy that stays as long as the arena.
   uint32_t number_of(Arena& arena, const char* name, bool& is_new, const char** kept = nullptr) noexcept;
 
-  // True if the names are equal. Names longer than kMostBytes are compared by their beginning only.
+  // True if the names are equal. Names longer than kMaxBytes are compared by their beginning only.
   static bool are_equal(const char* a, const char* b) noexcept;
 
  private:

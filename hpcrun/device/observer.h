@@ -26,7 +26,7 @@ struct DeviceThread {
   WaitStream waits;
   bool has_waits_stream = false;
 
-  uint32_t shared_places[kMostDevices];  // SharedDevice::begin_wait() of the wait in progress, by device
+  uint32_t shared_places[kMaxDevices];  // SharedDevice::begin_wait() of the wait in progress, by device
 
   // The outermost call of a device's interface that the thread is in.
   const DeviceCall* call = nullptr;

@@ -15,13 +15,13 @@ constexpr uint32_t kAdvanceTasks = 256;
 
 // If there are more, open waits that overlap them are resolved as far as is known, so that tasks can be
 // released.
-constexpr uint32_t kMostKeptTasks = 4096;
+constexpr uint32_t kMaxKeptTasks = 4096;
 
 // Number of single intervals kept although everything before is resolved.
 constexpr size_t kKeptIntervals = 16 * 1024;
 
 // Further threads that wait at the same time do not shorten a task's overlap.
-constexpr size_t kMostOpenAtOnce = 64;
+constexpr size_t kMaxOpenAtOnce = 64;
 
 bool is_copy(TaskKind kind) noexcept {
   return kind != TaskKind::Kernel;
@@ -196,9 +196,9 @@ Interval Schedule::waited_so_far(const Waiter& waiter, uint64_t begin, uint64_t 
 
 uint64_t Schedule::time_without_waits(const Task& task, uint64_t now) const noexcept {
   const IntervalHistory& waits = devices_[task.device].waits;
-  Interval open[kMostOpenAtOnce];
+  Interval open[kMaxOpenAtOnce];
   size_t count = 0;
-  for (const Waiter* waiter = waiters_; waiter && count < kMostOpenAtOnce; waiter = waiter->next) {
+  for (const Waiter* waiter = waiters_; waiter && count < kMaxOpenAtOnce; waiter = waiter->next) {
     const uint64_t begin = waiter->wait.begin.load(std::memory_order_acquire);
     if (!begin || !waiter->wait.scope.has_device(task.device)) continue;
     const Interval waited = waited_so_far(*waiter, begin, now);
@@ -281,7 +281,7 @@ bool Schedule::is_due(uint64_t now) const noexcept {
 void Schedule::advance(uint64_t now) noexcept {
   const uint64_t until = horizon(now);
   resolve_waits(until, nullptr);
-  if (completed_.count() > kMostKeptTasks) resolve_open_waits(now, until);
+  if (completed_.count() > kMaxKeptTasks) resolve_open_waits(now, until);
   for (Waiter* waiter = waiters_; waiter; waiter = waiter->next)
     waiter->timeline.resolve(until, [&](uint64_t time) { return idle_before(time, kForever); });
   release_tasks(until);

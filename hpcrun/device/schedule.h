@@ -39,7 +39,7 @@ class Scope {
 
  private:
   // With more single queues and tasks than this, their whole devices are waited for.
-  static constexpr uint32_t kMostParts = 16;
+  static constexpr uint32_t kMaxParts = 16;
   struct Part {
     QueueIndex queue;
     uint64_t first_serial;
@@ -50,7 +50,7 @@ class Scope {
   std::atomic<uint32_t> devices_{0};  // devices waited for as a whole, by bit
   std::atomic<uint32_t> touched_{0};  // devices of which anything is waited for
   std::atomic<uint32_t> part_count_{0};
-  Part parts_[kMostParts];
+  Part parts_[kMaxParts];
 };
 
 // A call that waits. Set by the thread; other threads may read it.
@@ -273,7 +273,7 @@ class Schedule {
   };
 
   Arena* arena_ = nullptr;
-  Device devices_[kMostDevices];
+  Device devices_[kMaxDevices];
   uint16_t device_count_ = 0;
   IntervalHistory paused_;
   Chunk chunks_[kMaxChunks];

@@ -27,7 +27,7 @@ void Scope::add(DeviceIndex device, const Part& part) noexcept {
     if (parts_[i].queue == part.queue && parts_[i].first_serial <= part.first_serial &&
         parts_[i].last_serial >= part.last_serial)
       return;
-  if (count == kMostParts) return add_device(device);
+  if (count == kMaxParts) return add_device(device);
   parts_[count] = part;
   part_count_.store(count + 1, std::memory_order_release);
   touched_.fetch_or(1u << device, std::memory_order_relaxed);

@@ -28,13 +28,13 @@ namespace {
 constexpr uint64_t kVersion = 0x70726f6600000002;  // "prof", 2
 
 // Another process holds the file for microseconds, unless it is stopped.
-constexpr int kMostTries = 100;
+constexpr int kMaxTries = 100;
 
 // Opens and locks the file. The last process that leaves removes it; the next one creates another.
 class HeldFile {
  public:
   explicit HeldFile(const char* path) noexcept {
-    for (int i = 0; i < kMostTries; ++i) {
+    for (int i = 0; i < kMaxTries; ++i) {
       descriptor_ = static_cast<int>(raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path),
                                                  O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
       if (descriptor_ < 0) return;
@@ -50,7 +50,7 @@ class HeldFile {
 
  private:
   bool lock() noexcept {
-    for (int i = 0; i < kMostTries; ++i) {
+    for (int i = 0; i < kMaxTries; ++i) {
       if (raw_syscall(SYS_flock, descriptor_, LOCK_EX | LOCK_NB) == 0) return true;
       const timespec pause{0, 100'000};
       raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&pause), 0);

@@ -20,8 +20,8 @@ namespace {
 enum Stage : uint32_t { kNoThread, kAsleep, kAsked, kDone };
 
 constinit std::atomic<uint32_t> stage{kNoThread};
-constexpr uint32_t kMostFlushes = 4;
-constinit std::atomic<void (*)() noexcept> last_flushes[kMostFlushes]{};
+constexpr uint32_t kMaxFlushes = 4;
+constinit std::atomic<void (*)() noexcept> last_flushes[kMaxFlushes]{};
 
 // Vendors' interfaces run on it.
 constexpr size_t kStackBytes = 512 * 1024;

@@ -106,7 +106,7 @@ bool ContainerReader::take_member(int descriptor, uint64_t size, uint64_t& at) {
   const uint64_t begin = at;
   at += kPageBytes;
   if (std::memcmp(header.magic, hpcrun::kMemberMagic, sizeof header.magic) != 0 || header.at != begin ||
-      header.name_bytes > hpcrun::kMostNameBytes || !holds(page, header, header.name_bytes) ||
+      header.name_bytes > hpcrun::kMaxNameBytes || !holds(page, header, header.name_bytes) ||
       header.header_bytes < kPageBytes || header.header_bytes % kPageBytes != 0)
     return false;
   const std::string_view name(page.data() + sizeof header, header.name_bytes);

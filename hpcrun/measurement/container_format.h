@@ -46,6 +46,6 @@ struct MemberHeader {
 };
 static_assert(sizeof(MemberHeader) == 40);
 
-constexpr uint32_t kMostNameBytes = 255;
+constexpr uint32_t kMaxNameBytes = 255;
 
 }  // namespace hpcrun

@@ -133,7 +133,7 @@ void ContainerWriter::add(const std::filesystem::path& file) {
   struct stat status {};
   if (::fstat(from.number(), &status) != 0) fail_with(errno, file);
   const std::string name = file.filename().string();
-  if (name.size() > hpcrun::kMostNameBytes) fail_with(ENAMETOOLONG, file);
+  if (name.size() > hpcrun::kMaxNameBytes) fail_with(ENAMETOOLONG, file);
   const uint64_t begin = next_member(end_);
   std::array<char, hpcrun::kMemberHeaderBytes> page{};
   MemberHeader header{};

@@ -13,7 +13,7 @@ namespace {
 
 // Each extent is twice as large as the previous one, up to 32 times the first. Extents stay mapped, and a
 // program may create threads as long as it runs, about 70 bytes each.
-constexpr uint32_t kMostDoublings = 5;
+constexpr uint32_t kMaxDoublings = 5;
 constexpr size_t kMaxString = 4096;  // PATH_MAX
 constexpr size_t kRecordAlign = 8;
 
@@ -40,7 +40,7 @@ RecordHeader* MeasurementFile::take_record(size_t bytes) noexcept {
   MappedExtent fresh;
   const uint32_t sequence = record_extents_.fetch_add(1, std::memory_order_relaxed);
   const size_t extent_bytes =
-      std::max(kFirstRecordExtentBytes << std::min(sequence, kMostDoublings), bytes + sizeof(ExtentHeader));
+      std::max(kFirstRecordExtentBytes << std::min(sequence, kMaxDoublings), bytes + sizeof(ExtentHeader));
   if (!take(StreamKind::Process, 0, {sequence, 0}, extent_bytes, fresh)) return nullptr;
   fresh.header->length.store(static_cast<uint32_t>(bytes), std::memory_order_relaxed);
   records_.compare_exchange_strong(current, fresh.header, std::memory_order_release);

@@ -7,23 +7,23 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint32_t kLeastAlign = 16;  // malloc's alignment, and the unit of offsets
-constexpr uint32_t kMostAlign = 128;
+constexpr uint32_t kMinAlign = 16;  // malloc's alignment, and the unit of offsets
+constexpr uint32_t kMaxAlign = 128;
 
 bool is_placement(const PlanEntry& entry) noexcept {
   const bool is_aligned =
-      std::has_single_bit(entry.align) && entry.align >= kLeastAlign && entry.align <= kMostAlign;
-  const bool is_offset = entry.offset % kLeastAlign == 0 && entry.offset < entry.align;
+      std::has_single_bit(entry.align) && entry.align >= kMinAlign && entry.align <= kMaxAlign;
+  const bool is_offset = entry.offset % kMinAlign == 0 && entry.offset < entry.align;
   const bool is_padded = entry.pad == 1 || entry.pad == 64 || entry.pad == 128;
-  const bool changes = entry.align > kLeastAlign || entry.pad > 1;
+  const bool changes = entry.align > kMinAlign || entry.pad > 1;
   return is_aligned && is_offset && is_padded && changes;
 }
 
 bool is_entry(const PlanEntry& entry, const PlanHeader& header) noexcept {
-  if (entry.frame_count == 0 || entry.frame_count > kMostPlanFrames ||
+  if (entry.frame_count == 0 || entry.frame_count > kMaxPlanFrames ||
       entry.frame_count > header.frame_count || entry.first_frame > header.frame_count - entry.frame_count)
     return false;
-  if (entry.least_bytes == 0 || entry.least_bytes > entry.most_bytes || entry.most_bytes > kMostPlannedBytes)
+  if (entry.least_bytes == 0 || entry.least_bytes > entry.most_bytes || entry.most_bytes > kMaxPlannedBytes)
     return false;
   switch (entry.kind) {
     case PlanKind::Place:
@@ -48,8 +48,8 @@ bool check_repair_plan(const void* data, size_t bytes, PlanView& out) noexcept {
   if (bytes < sizeof header) return false;
   std::memcpy(&header, data, sizeof header);
   if (std::memcmp(header.magic, kRepairPlanMagic, sizeof header.magic) != 0 ||
-      header.entry_count > kMostPlanEntries || header.module_count > kMostPlanModules ||
-      header.frame_count > kMostPlanEntries * kMostPlanFrames)
+      header.entry_count > kMaxPlanEntries || header.module_count > kMaxPlanModules ||
+      header.frame_count > kMaxPlanEntries * kMaxPlanFrames)
     return false;
   const size_t entries = sizeof header;
   const size_t frames = entries + header.entry_count * sizeof(PlanEntry);

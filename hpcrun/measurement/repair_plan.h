@@ -50,14 +50,14 @@ struct PlanModule {
 };
 static_assert(sizeof(PlanModule) == 1089);
 
-constexpr uint32_t kMostPlanEntries = 256;
-constexpr uint32_t kMostPlanFrames = 16;  // per entry
-constexpr uint32_t kMostPlanModules = 256;
-constexpr uint64_t kMostPlannedBytes = uint64_t{1} << 47;
+constexpr uint32_t kMaxPlanEntries = 256;
+constexpr uint32_t kMaxPlanFrames = 16;  // per entry
+constexpr uint32_t kMaxPlanModules = 256;
+constexpr uint64_t kMaxPlannedBytes = uint64_t{1} << 47;
 
 // A set of plan entries, one bit each.
 struct PlanEntries {
-  uint64_t words[kMostPlanEntries / 64];
+  uint64_t words[kMaxPlanEntries / 64];
 
   void add(uint32_t entry) noexcept { words[entry / 64] |= uint64_t{1} << entry % 64; }
   bool holds(uint32_t entry) const noexcept { return words[entry / 64] >> entry % 64 & 1; }

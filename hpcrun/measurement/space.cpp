@@ -19,7 +19,7 @@ namespace {
 // Reserving costs a system call of a few microseconds on disk file systems. tmpfs clears the pages
 // immediately (about 0.25 ms per MiB), in a handler. Therefore steps grow with the file and are bounded.
 constexpr uint64_t kFirstReservation = 64 * 1024;
-constexpr uint64_t kLargestReservation = 4 * 1024 * 1024;
+constexpr uint64_t kMaxReservation = 4 * 1024 * 1024;
 constexpr int kInterruptedAttempts = 64;
 // Value of taken_ once nothing can be taken any more.
 constexpr uint64_t kClosed = uint64_t{1} << 62;
@@ -134,7 +134,7 @@ bool FileSpace::reserve(uint64_t begin, uint64_t end) noexcept {
   uint64_t from = reserved_.load(std::memory_order_acquire);
   if (end <= from) return true;
   // A process without samples needs only the header.
-  const uint64_t step = from == 0 ? 0 : std::clamp(from / 2, kFirstReservation, kLargestReservation);
+  const uint64_t step = from == 0 ? 0 : std::clamp(from / 2, kFirstReservation, kMaxReservation);
   uint64_t to = std::min(std::max(end, from + step), size_limit);
   long result;
   int interrupted = 0;

@@ -33,7 +33,7 @@ class Code {
 
  private:
   void have(uint64_t address) noexcept {
-    if (address >= begin_ && address + kMostInstructionBytes <= begin_ + count_) return;
+    if (address >= begin_ && address + kMaxInstructionBytes <= begin_ + count_) return;
     begin_ = address;
     count_ = reader_.read(reader_.context, address, bytes_, sizeof bytes_);
   }
@@ -50,7 +50,7 @@ bool is_of_the_stack(const MemoryOperand& operand) noexcept {
 
 void plan_access(const MemoryOperand& operand, const Expression& address, const Instruction& instruction,
                  uint64_t at, int distance, AccessPlan& plan) noexcept {
-  if (plan.count == kMostPlannedAccesses) return;
+  if (plan.count == kMaxPlannedAccesses) return;
   PlannedAccess& access = plan.accesses[plan.count++];
   access.address = address;
   access.instruction = at;
@@ -70,7 +70,7 @@ class Preceding {
     for (uint64_t at = begin; at < pc; ++count_) {
       const uint8_t length = code.length_at(at);
       if (length == 0) return false;
-      addresses_[count_ % kMostReplayedInstructions] = at;
+      addresses_[count_ % kMaxReplayedInstructions] = at;
       at += length;
       if (at > pc) return false;
     }
@@ -78,17 +78,17 @@ class Preceding {
   }
 
   size_t count() const noexcept {
-    return count_ < kMostReplayedInstructions ? count_ : kMostReplayedInstructions;
+    return count_ < kMaxReplayedInstructions ? count_ : kMaxReplayedInstructions;
   }
 
   // `back`: from 1, the last instruction, to count().
   uint64_t address(size_t back) const noexcept {
-    return addresses_[(count_ - back) % kMostReplayedInstructions];
+    return addresses_[(count_ - back) % kMaxReplayedInstructions];
   }
 
  private:
   size_t count_ = 0;
-  uint64_t addresses_[kMostReplayedInstructions];
+  uint64_t addresses_[kMaxReplayedInstructions];
 };
 
 // Decodes from nearby addresses. Decoding that starts anywhere synchronizes with the actual instructions
@@ -127,7 +127,7 @@ bool was_visited(const uint64_t* visited, uint32_t count, uint64_t address) noex
 // otherwise `begin`.
 uint64_t last_entry(uint64_t begin, uint64_t pc, Code& code) noexcept {
   uint64_t entry = begin, at = pc;
-  for (uint32_t step = 0; step < kMostFollowedInstructions; ++step) {
+  for (uint32_t step = 0; step < kMaxFollowedInstructions; ++step) {
     Instruction instruction;
     if (!code.decode_at(at, instruction)) break;
     const uint64_t next = next_of(instruction, at);
@@ -161,7 +161,7 @@ class PrecedingAccesses {
     entry = std::max(entry, last_join(pc));
     for (size_t back = 1; back <= preceding_.count(); ++back) {
       const uint64_t at = preceding_.address(back);
-      const bool is_near = back <= kMostPrecedingInstructions;
+      const bool is_near = back <= kMaxPrecedingInstructions;
       Instruction instruction;
       const bool is_on_the_way = code_.decode_at(at, instruction) && !ends_the_way(instruction);
       if (!is_on_the_way || (!is_near && (at < entry || !unplaced_))) break;
@@ -179,7 +179,7 @@ class PrecedingAccesses {
     Expression address;
     uint16_t bytes;
   };
-  static_assert(2 * kMostPrecedingInstructions + 1 < 32);
+  static_assert(2 * kMaxPrecedingInstructions + 1 < 32);
 
   static uint32_t operand_bit(size_t back, uint8_t operand) noexcept { return 1u << (2 * back + operand); }
 
@@ -200,7 +200,7 @@ class PrecedingAccesses {
       Expression address;
       const bool is_known = before_.address(operand, address);
       if (is_known && writes(operand.kind)) stores_[store_count_++] = {address, operand.bytes};
-      if (back > kMostPrecedingInstructions || is_of_the_stack(operand)) continue;
+      if (back > kMaxPrecedingInstructions || is_of_the_stack(operand)) continue;
       if (is_known) {
         plan_access(operand, address, instruction, preceding_.address(back), -static_cast<int>(back), plan_);
         continue;
@@ -218,7 +218,7 @@ class PrecedingAccesses {
       const uint64_t at = preceding_.address(back);
       Instruction instruction;
       if (!code_.decode_at(at, instruction)) return;
-      for (uint8_t i = 0; i < instruction.memory_count && back <= kMostPrecedingInstructions; ++i) {
+      for (uint8_t i = 0; i < instruction.memory_count && back <= kMaxPrecedingInstructions; ++i) {
         Expression address;
         if (!(unplaced_ & operand_bit(back, i)) || !registers.address(instruction.memory[i], address))
           continue;
@@ -237,7 +237,7 @@ class PrecedingAccesses {
   PastRegisters before_;    // just before the current instruction
   PastRegisters at_start_;  // just before the instruction at which replay starts
   size_t start_ = 0;        // its distance back; 0: there is none
-  Store stores_[2 * kMostReplayedInstructions];
+  Store stores_[2 * kMaxReplayedInstructions];
   uint32_t store_count_ = 0;
 };
 
@@ -245,7 +245,7 @@ class PrecedingAccesses {
 // code before it. Returns the pc itself if there is no loop.
 uint64_t begin_in_loop(uint64_t pc, Code& code) noexcept {
   uint64_t at = pc, begin = pc;
-  for (uint32_t step = 0; step < kMostFollowedInstructions; ++step) {
+  for (uint32_t step = 0; step < kMaxFollowedInstructions; ++step) {
     Instruction instruction;
     if (!code.decode_at(at, instruction)) return pc;
     const uint64_t next = next_of(instruction, at);
@@ -274,7 +274,7 @@ class Planning {
  private:
   void plan_preceding(uint64_t begin, uint64_t pc) noexcept {
     constexpr uint64_t kNearby = 192;  // decoding fewer bytes from nearby is no faster
-    if (begin >= pc || pc - begin > kMostPrecedingBytes) return;
+    if (begin >= pc || pc - begin > kMaxPrecedingBytes) return;
     if ((pc - begin > kNearby && find_from_nearby(pc, code_, preceding_, other_)) ||
         preceding_.find(begin, pc, code_))
       preceding_accesses_.plan(last_entry(begin, pc, code_), pc);
@@ -283,7 +283,7 @@ class Planning {
   void plan_coming(uint64_t pc) noexcept {
     ComingRegisters& registers = *new (&registers_) ComingRegisters(plan_);
     uint64_t at = pc;
-    for (uint32_t step = 0; step < kMostFollowedInstructions && at && !was_visited(visited_, step, at);
+    for (uint32_t step = 0; step < kMaxFollowedInstructions && at && !was_visited(visited_, step, at);
          ++step) {
       visited_[step] = at;
       Instruction instruction;
@@ -306,7 +306,7 @@ class Planning {
   Preceding other_;
   ComingRegisters registers_;
   PrecedingAccesses preceding_accesses_;
-  uint64_t visited_[kMostFollowedInstructions];
+  uint64_t visited_[kMaxFollowedInstructions];
   AccessPlan& plan_;
 };
 

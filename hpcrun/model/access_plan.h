@@ -41,12 +41,12 @@ struct DerivedValue {
   uint8_t bytes = 0;  // for a load: 1, 2, 4 or 8
 };
 
-constexpr uint32_t kMostPlannedAccesses = 16;
-constexpr uint32_t kMostDerivedValues = 16;
-constexpr uint32_t kMostFollowedInstructions = 24;
-constexpr uint32_t kMostPrecedingInstructions = 4;
-constexpr uint32_t kMostReplayedInstructions = 12;  // before the pc, to compute addresses
-constexpr uint64_t kMostPrecedingBytes = 4096;  // from `begin` to the pc
+constexpr uint32_t kMaxPlannedAccesses = 16;
+constexpr uint32_t kMaxDerivedValues = 16;
+constexpr uint32_t kMaxFollowedInstructions = 24;
+constexpr uint32_t kMaxPrecedingInstructions = 4;
+constexpr uint32_t kMaxReplayedInstructions = 12;  // before the pc, to compute addresses
+constexpr uint64_t kMaxPrecedingBytes = 4096;      // from `begin` to the pc
 
 // An access of the instruction just before the pc whose address follows neither from the registers nor from
 // the instructions before.
@@ -57,8 +57,8 @@ struct UnplacedAccess {
 };
 
 struct AccessPlan {
-  PlannedAccess accesses[kMostPlannedAccesses];
-  DerivedValue derived[kMostDerivedValues];
+  PlannedAccess accesses[kMaxPlannedAccesses];
+  DerivedValue derived[kMaxDerivedValues];
   uint8_t count = 0;
   uint8_t derived_count = 0;
   UnplacedAccess unplaced;
@@ -85,7 +85,7 @@ struct Access {
   int8_t distance;
 };
 
-// Computes the plan's accesses for these registers. `out` must have room for kMostPlannedAccesses. Accesses
+// Computes the plan's accesses for these registers. `out` must have room for kMaxPlannedAccesses. Accesses
 // through pointers that cannot be read are left out. Returns the number of accesses.
 uint32_t apply_plan(const AccessPlan& plan, const MachineState& state, const MemoryReader& memory,
                     Access* out) noexcept;

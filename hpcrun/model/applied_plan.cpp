@@ -52,8 +52,8 @@ uint32_t evaluate_values(const AccessPlan& plan, const MachineState& state, cons
 
 uint32_t apply_plan(const AccessPlan& plan, const MachineState& state, const MemoryReader& memory,
                     Access* out) noexcept {
-  static_assert(kGeneralRegisters + kMostDerivedValues <= 32);
-  uint64_t values[kGeneralRegisters + kMostDerivedValues] = {};
+  static_assert(kGeneralRegisters + kMaxDerivedValues <= 32);
+  uint64_t values[kGeneralRegisters + kMaxDerivedValues] = {};
   const uint32_t missing = evaluate_values(plan, state, memory, values);
   uint32_t count = 0;
   for (uint8_t i = 0; i < plan.count; ++i) {

@@ -67,7 +67,7 @@ Sharing verdict(const LineMoves& moves, double least) noexcept {
 ThreadUse* LineWindow::use_of(uint32_t thread) noexcept {
   for (uint32_t i = 0; i < count_; ++i)
     if (uses_[i].thread == thread) return &uses_[i];
-  if (count_ == kMostLineThreads) return nullptr;
+  if (count_ == kMaxLineThreads) return nullptr;
   uses_[count_].thread = thread;
   return &uses_[count_++];
 }
@@ -82,7 +82,7 @@ bool LineWindow::note(const LineAccess& access) noexcept {
       return known.offset == access.offset && known.bytes == access.bytes && known.kind == access.kind;
     });
     if (spot == end) {
-      spot = use->spot_count < kMostSpots ? &use->spots[use->spot_count++] : nullptr;
+      spot = use->spot_count < kMaxSpots ? &use->spots[use->spot_count++] : nullptr;
       if (spot) *spot = {access.offset, access.bytes, access.kind, 0};
     }
   }

@@ -31,8 +31,8 @@ struct Spot {
   uint64_t accesses = 0;
 };
 
-constexpr uint32_t kMostSpots = 12;
-constexpr uint32_t kMostLineThreads = 16;
+constexpr uint32_t kMaxSpots = 12;
+constexpr uint32_t kMaxLineThreads = 16;
 
 struct ThreadUse {
   uint32_t thread = 0;
@@ -40,7 +40,7 @@ struct ThreadUse {
   uint64_t first_ns = 0;
   uint64_t last_ns = 0;
   uint64_t accesses = 0;  // of all spots
-  Spot spots[kMostSpots];
+  Spot spots[kMaxSpots];
 };
 
 // Estimated number of moves of the line. A move is counted once, and classified by what the two threads did
@@ -84,7 +84,7 @@ class LineWindow {
  private:
   ThreadUse* use_of(uint32_t thread) noexcept;
 
-  ThreadUse uses_[kMostLineThreads];
+  ThreadUse uses_[kMaxLineThreads];
   uint32_t count_ = 0;
   uint64_t lost_ = 0;  // accesses
 };

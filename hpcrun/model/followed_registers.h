@@ -80,7 +80,7 @@ class ComingRegisters {
 
   // Records that an instruction writes there: a value loaded from there would be outdated.
   void note_store(const Expression& address, uint16_t bytes) noexcept {
-    if (store_count_ < kMostStores) stores_[store_count_] = {address, bytes};
+    if (store_count_ < kMaxStores) stores_[store_count_] = {address, bytes};
     ++store_count_;
   }
 
@@ -155,7 +155,7 @@ class ComingRegisters {
   // True if the path writes there, using the same registers. A store through other registers is not detected;
   // the derived address is then wrong, and no thread accesses it.
   [[nodiscard]] bool was_stored(const Expression& from, uint16_t bytes) const noexcept {
-    if (store_count_ > kMostStores) return true;
+    if (store_count_ > kMaxStores) return true;
     for (uint32_t i = 0; i < store_count_; ++i) {
       const Expression& to = stores_[i].address;
       const bool is_same_sum = to.base == from.base && to.index == from.index && to.scale == from.scale;
@@ -168,7 +168,7 @@ class ComingRegisters {
 
   [[nodiscard]] bool derive(const Expression& of, DerivedValue::How how, uint8_t bytes,
                             Expression& out) noexcept {
-    if (plan_.derived_count == kMostDerivedValues) return false;
+    if (plan_.derived_count == kMaxDerivedValues) return false;
     const uint8_t number = plan_.derived_count++;
     plan_.derived[number] = {of, how, bytes};
     out = Expression{};
@@ -180,12 +180,12 @@ class ComingRegisters {
     Expression address;
     uint16_t bytes;
   };
-  static constexpr uint32_t kMostStores = 8;
+  static constexpr uint32_t kMaxStores = 8;
 
   AccessPlan& plan_;
   Expression values_[kGeneralRegisters];
   uint16_t unknown_ = 0;
-  Store stores_[kMostStores];
+  Store stores_[kMaxStores];
   uint32_t store_count_ = 0;
 };
 

@@ -62,7 +62,7 @@ struct Instruction {
   uint16_t written = 0;  // general registers that it changes, one bit each
 };
 
-constexpr size_t kMostInstructionBytes = 15;
+constexpr size_t kMaxInstructionBytes = 15;
 
 // Returns false if the bytes are not an instruction, or end within one.
 [[nodiscard]] bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept;

@@ -9,7 +9,7 @@ namespace hpcrun {
 namespace {
 
 // A placement helps if the remaining conflicts are at most this part.
-constexpr uint64_t kLeastGain = 10;
+constexpr uint64_t kMinGain = 10;
 
 // The part of a use that lies on a line.
 struct Part {
@@ -20,7 +20,7 @@ struct Part {
 };
 
 // Sixteen threads with four kinds of use each; further parts are left out, for every placement alike.
-constexpr uint32_t kMostParts = 64;
+constexpr uint32_t kMaxParts = 64;
 
 struct Line {
   uint32_t object;
@@ -35,7 +35,7 @@ bool is_on(const ObjectUse& use, uint32_t offset, const Line& line) noexcept {
 uint32_t parts_on(const ObjectUse* uses, uint32_t count, uint32_t offset, const Line& line,
                   Part* parts) noexcept {
   uint32_t found = 0;
-  for (uint32_t i = 0; i < count && found < kMostParts; ++i) {
+  for (uint32_t i = 0; i < count && found < kMaxParts; ++i) {
     const ObjectUse& use = uses[i];
     if (!is_on(use, offset, line)) continue;
     const uint64_t begin = std::max(use.offset + offset, line.begin);
@@ -99,7 +99,7 @@ uint64_t conflicts_at(const ObjectUse* uses, uint32_t count, uint32_t offset) no
       // Each line is processed once, for the first use on it.
       if (std::any_of(uses, uses + i, [&](const ObjectUse& use) { return is_on(use, offset, line); }))
         continue;
-      Part parts[kMostParts];
+      Part parts[kMaxParts];
       sum += conflicts_on(parts, parts_on(uses, count, offset, line, parts));
     }
   }
@@ -116,11 +116,11 @@ ChosenPlacement choose_placement(const ObjectUse* uses, uint32_t count, uint64_t
     least = std::min(least, conflicts[offset / kAsAllocated.align]);
   }
   if (least == conflicts_now) return {kAsAllocated, conflicts_now};
-  if (least > conflicts_now / kLeastGain)
-    return {kAsAllocated, conflicts_now, least <= 2 * conflicts_now / kLeastGain};
+  if (least > conflicts_now / kMinGain)
+    return {kAsAllocated, conflicts_now, least <= 2 * conflicts_now / kMinGain};
   for (uint64_t offset = 0; offset < kLineBytes; offset += step) {
     const uint64_t left = conflicts[offset / kAsAllocated.align];
-    const bool helps = left == least || (left < conflicts_now && left <= 2 * conflicts_now / kLeastGain &&
+    const bool helps = left == least || (left < conflicts_now && left <= 2 * conflicts_now / kMinGain &&
                                          !are_clearly_fewer(least, left));
     if (helps)
       return {{.align = kLineBytes, .offset = static_cast<uint32_t>(offset), .pad = kLineBytes}, left};

@@ -75,7 +75,7 @@ uint32_t WrittenLine::interleaved() const noexcept {
 }
 
 bool WrittenLine::writer(uint32_t place, Writer& out) const noexcept {
-  if (place >= kMostWriters) return false;
+  if (place >= kMaxWriters) return false;
   const Slot& slot = slots_[place];
   const uint32_t thread = slot.thread.load(std::memory_order_acquire);
   if (thread == 0) return false;

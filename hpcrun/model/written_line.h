@@ -16,7 +16,7 @@ namespace hpcrun {
 class WrittenLine {
  public:
   // Further threads are not distinguished, and counted in lost().
-  static constexpr uint32_t kMostWriters = 8;
+  static constexpr uint32_t kMaxWriters = 8;
 
   struct Writer {
     uint32_t thread = 0;
@@ -63,7 +63,7 @@ class WrittenLine {
   std::atomic<uint8_t> last_;            // index of the last thread that changed the line, + 1
   std::atomic<uint8_t> owners_[kBytes];  // the same for each byte
   std::atomic<uint32_t> lost_;
-  Slot slots_[kMostWriters];
+  Slot slots_[kMaxWriters];
 };
 
 }  // namespace hpcrun

@@ -78,7 +78,7 @@ class MpiFunction {
 
 constexpr int kSuccess = 0;
 constexpr uintptr_t kWorldOfMpich = 0x44000000;
-constexpr int kMostVersionBytes = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING, the larger of the two
+constexpr int kMaxVersionBytes = 8192;  // MPI_MAX_LIBRARY_VERSION_STRING, the larger of the two
 
 MpiFunction get_version("PMPI_Get_library_version");
 MpiFunction comm_rank("PMPI_Comm_rank");
@@ -115,7 +115,7 @@ void ask(const void* caller) noexcept {
   const auto rank_in = reinterpret_cast<Ask>(comm_rank.get(caller));
   const auto size_of = reinterpret_cast<Ask>(comm_size.get(caller));
   if (!version_of || !rank_in || !size_of || !hpcrun_set_rank) return;
-  static char version[kMostVersionBytes];
+  static char version[kMaxVersionBytes];
   int length = 0, rank = -1, ranks = 0;
   if (version_of(version, &length) != kSuccess) return;
   void* const world = world_of(version, reinterpret_cast<const void*>(rank_in));

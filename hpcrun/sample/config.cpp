@@ -77,7 +77,7 @@ bool read_memory_events(const char* text, Config& out) noexcept {
     if (name == name_of(hardware)) out.memory_hardware = hardware;
   const uint32_t users = out.event_count;
   bool is_good = out.memory_hardware != MemoryHardware::None;
-  while (is_good && at < end && out.event_count < users + kMostMemoryEvents) {
+  while (is_good && at < end && out.event_count < users + kMaxMemoryEvents) {
     const char* const begin = at + 1;
     at = std::find(begin, end, ',');
     is_good = parse_memory_event(begin, at, out.events[out.event_count]);

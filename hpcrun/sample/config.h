@@ -128,8 +128,8 @@ constexpr const char* name_of(MemoryHardware hardware) {
 }
 
 constexpr uint32_t kMaxEvents = 8;  // that users may request
-constexpr uint32_t kMostMemoryEvents = 3;
-constexpr uint32_t kMostEvents = kMaxEvents + kMostMemoryEvents;
+constexpr uint32_t kMaxMemoryEvents = 3;
+constexpr uint32_t kMaxThreadEvents = kMaxEvents + kMaxMemoryEvents;
 constexpr uint32_t kMaxEventName = 64;
 constexpr uint32_t kMinRate = 1;
 // Above this, the signals of one event alone take a third of a processor.
@@ -155,7 +155,7 @@ struct EventSpec {
 
 struct Config {
   const char* directory = nullptr;  // not owned: belongs to the environment
-  EventSpec events[kMostEvents];    // memory events last
+  EventSpec events[kMaxThreadEvents];  // memory events last
   uint32_t event_count = 0;
   uint32_t search_rate = 0;  // of CPUTIME while searching; 0: none
   bool trace = false;

@@ -22,9 +22,9 @@ ThreadState* measured_thread() noexcept {
 // are always shorter than a period would never be sampled while converted. Not so short that the signal comes
 // again before it is handled.
 uint64_t first_ns(uint64_t period_ns, uint64_t sampled_until, uint64_t cpu_ns) noexcept {
-  constexpr uint64_t kLeastNs = 100'000;
+  constexpr uint64_t kMinNs = 100'000;
   const uint64_t gone = cpu_ns > sampled_until ? cpu_ns - sampled_until : 0;
-  const uint64_t least = std::min(period_ns, std::max(period_ns / 16, kLeastNs));
+  const uint64_t least = std::min(period_ns, std::max(period_ns / 16, kMinNs));
   return period_ns - std::min(gone, period_ns - least);
 }
 

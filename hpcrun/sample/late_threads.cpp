@@ -16,12 +16,12 @@ void LateThreads::destroy() noexcept {
 }
 
 void LateThreads::add_memory(StackBounds range, bool is_first_stack) noexcept {
-  if (memory_count_ < kMostMappings) memory_[memory_count_++] = {range, is_first_stack};
+  if (memory_count_ < kMaxMappings) memory_[memory_count_++] = {range, is_first_stack};
 }
 
 bool LateThreads::add(ThreadState* thread) noexcept {
   const uint32_t count = count_.load(std::memory_order_relaxed);
-  if (count == kMostThreads) return false;
+  if (count == kMaxLateThreads) return false;
   threads_[count] = thread;
   count_.store(count + 1, std::memory_order_release);
   return true;
@@ -29,7 +29,7 @@ bool LateThreads::add(ThreadState* thread) noexcept {
 
 bool LateThreads::add_descriptor(int descriptor) noexcept {
   const uint32_t count = descriptor_count_.load(std::memory_order_relaxed);
-  if (count == kMostThreads) return false;
+  if (count == kMaxLateThreads) return false;
   descriptors_[count] = descriptor;
   descriptor_count_.store(count + 1, std::memory_order_release);
   return true;

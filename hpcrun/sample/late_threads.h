@@ -41,8 +41,8 @@ class LateThreads {
  private:
   StackBounds stack_of(uint64_t sp, bool is_first) const noexcept;
 
-  static constexpr size_t kMostThreads = 64 * 1024;
-  static constexpr size_t kMostMappings = 64 * 1024;  // the kernel's default limit
+  static constexpr size_t kMaxLateThreads = 64 * 1024;
+  static constexpr size_t kMaxMappings = 64 * 1024;  // the kernel's default limit
 
   struct Memory {
     StackBounds range;
@@ -51,9 +51,9 @@ class LateThreads {
   std::atomic<uint32_t> count_{0};
   std::atomic<uint32_t> descriptor_count_{0};
   uint32_t memory_count_ = 0;
-  ThreadState* threads_[kMostThreads];
-  std::atomic<int> descriptors_[kMostThreads];
-  Memory memory_[kMostMappings];
+  ThreadState* threads_[kMaxLateThreads];
+  std::atomic<int> descriptors_[kMaxLateThreads];
+  Memory memory_[kMaxMappings];
 };
 
 // Takes the calling thread's state and prepares it for sampling. Async-signal-safe.

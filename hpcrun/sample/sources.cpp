@@ -113,11 +113,11 @@ uint64_t raised_signals() noexcept {
 void drain_signals() noexcept {
   const uint64_t mask = raised_signals() & ~(uint64_t{1} << (SIGTRAP - 1));
   if (!mask) return;
-  constexpr size_t kMostForeign = 32;
-  siginfo_t foreign[kMostForeign];
+  constexpr size_t kMaxForeign = 32;
+  siginfo_t foreign[kMaxForeign];
   size_t count = 0;
   const timespec now{};
-  while (count < kMostForeign &&
+  while (count < kMaxForeign &&
          raw_syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&mask),
                      reinterpret_cast<long>(&foreign[count]), reinterpret_cast<long>(&now), sizeof mask) > 0)
     if (!is_our_sample(foreign[count].si_signo, foreign[count]) && foreign[count].si_code != SI_TKILL)

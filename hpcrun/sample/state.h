@@ -60,14 +60,14 @@ struct OpenWait {
 };
 
 // A signal handler of the program that runs in such a call may make another.
-constexpr uint32_t kMostOpenWaits = 4;
+constexpr uint32_t kMaxOpenWaits = 4;
 
 struct ThreadState {
   Arena arena;
   Unwinder unwinder;
   CallingContextTree tree;
   Trace trace;
-  EventState events[kMostEvents];
+  EventState events[kMaxThreadEvents];
   uint64_t last_trace_ns = 0;
   uint64_t last_trace_cpu_ns = 0;
   uint64_t run_queue_before_ns = 0;  // what was counted or elapsed before measuring; see run_queue_ns()
@@ -84,7 +84,7 @@ struct ThreadState {
   uint64_t cpu_before_ns = 0;      // the thread's CPU time when measuring began
   ThreadState* next = nullptr;     // in the list of all threads
   bool taken = false;              // late_threads.h
-  OpenWait waits[kMostOpenWaits];  // the innermost last
+  OpenWait waits[kMaxOpenWaits];   // the innermost last
   uint32_t open_waits = 0;
   uint64_t next_wait_walk_ns = 0;  // limits walks for the contexts of waits to the sampling rate
   uint64_t noted_caller = 0;       // of the last such walk: return address and frame of the call
@@ -140,7 +140,7 @@ struct ProcessState {
   MeasurementFile file;
   FirstPeriod first_period;
   Config config;
-  Source sources[kMostEvents] = {};
+  Source sources[kMaxThreadEvents] = {};
   int inherited_descriptor = kNoDescriptor;  // the perf event that all threads share
   int inherited_event = -1;                  // its index in config.events
   int search_descriptor = kNoDescriptor;     // a second one of that event, with a high rate (search_clock.h)

@@ -98,7 +98,7 @@ bool Wait::begin(const WaitSite& site) noexcept {
   if (!thread_) return false;
   ThreadState& thread = *thread_;
   // Full: exceptions thrown by handlers have left waits open.
-  if (thread.open_waits >= kMostOpenWaits) leave_waits();
+  if (thread.open_waits >= kMaxOpenWaits) leave_waits();
   outer_ = thread.open_waits;
   // Set first: a handler of the program may wait too from now on, or jump away.
   thread.open_waits = outer_ + 1;

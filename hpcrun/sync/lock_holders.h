@@ -56,7 +56,7 @@ class LockHolders {
   };
   static constexpr uint32_t kPlaces = 4096;
   static constexpr uint32_t kProbes = 16;
-  static constexpr unsigned kMostInCircle = 64;
+  static constexpr unsigned kMaxInCircle = 64;
 
   static Waited waited_of(const Place& place) noexcept;
   Waited waited_by(int thread) const noexcept;
@@ -64,7 +64,7 @@ class LockHolders {
   template <typename Seen>
   bool is_circle(int thread, const void* lock, LockKind kind, Seen seen) const noexcept {
     bool is_ours = true;
-    for (unsigned i = 0; i < kMostInCircle; ++i) {
+    for (unsigned i = 0; i < kMaxInCircle; ++i) {
       const int holder = holder_of(lock, kind, is_ours);
       if (!holder) return false;
       seen(lock, kind, holder);

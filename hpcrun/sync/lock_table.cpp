@@ -65,7 +65,7 @@ void LockTable::forget() noexcept {
 WaitedLock* LockTable::find(const void* lock) noexcept {
   const auto address = reinterpret_cast<uint64_t>(lock);
   uint32_t at = first_probe(lock);
-  for (uint32_t i = 0; i < kMostProbes; ++i, at = (at + 1) % kLocks) {
+  for (uint32_t i = 0; i < kMaxProbes; ++i, at = (at + 1) % kLocks) {
     const uint64_t here = locks_[at].address_.load(std::memory_order_acquire);
     if (here == address) return &locks_[at];
     if (here == 0) return nullptr;
@@ -76,7 +76,7 @@ WaitedLock* LockTable::find(const void* lock) noexcept {
 WaitedLock* LockTable::find_or_add(const void* lock) noexcept {
   const auto address = reinterpret_cast<uint64_t>(lock);
   uint32_t at = first_probe(lock);
-  for (uint32_t i = 0; i < kMostProbes; ++i, at = (at + 1) % kLocks) {
+  for (uint32_t i = 0; i < kMaxProbes; ++i, at = (at + 1) % kLocks) {
     uint64_t here = locks_[at].address_.load(std::memory_order_acquire);
     if (here == 0 && locks_[at].address_.compare_exchange_strong(here, address, std::memory_order_acq_rel))
       return &locks_[at];

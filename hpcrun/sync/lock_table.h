@@ -67,7 +67,7 @@ class LockTable {
   static constexpr uint32_t kLocks = 16 * 1024;
 
  private:
-  static constexpr uint32_t kMostProbes = 64;
+  static constexpr uint32_t kMaxProbes = 64;
 
   WaitedLock* locks_ = nullptr;
   std::atomic<bool> was_full_{false};

@@ -20,7 +20,7 @@ namespace {
 
 // Maximum number of frames between the program's and ours: of the interposing library, and of the runtime if
 // it interposes on that.
-constexpr uint32_t kMostFramesInside = 16;
+constexpr uint32_t kMaxFramesInside = 16;
 constexpr uint32_t kSearched = 256;  // frames searched for ours further out
 
 constinit LockTable table;
@@ -53,7 +53,7 @@ bool is_inside(FrameKey frame, const void* caller) noexcept {
 // have some of these further out as well, where they run their parts of a region.
 Stack path_of_call(const Stack& stack, const void* function, const void* caller) noexcept {
   uint32_t first = 0;
-  while (first < std::min(stack.depth, kMostFramesInside) && is_inside(stack.frames[first], caller)) ++first;
+  while (first < std::min(stack.depth, kMaxFramesInside) && is_inside(stack.frames[first], caller)) ++first;
   const uint16_t ours = module_of(caller);
   uint32_t to = std::min(stack.depth, kSearched);
   for (uint32_t from = to; from-- > first;)

@@ -17,7 +17,7 @@ class CfiIndex {
  public:
   // The size from which an index is used. Smaller tables compile in a few milliseconds at most, and walks are
   // faster with one.
-  static constexpr uint32_t kLeastFunctions = 8'192;
+  static constexpr uint32_t kMinFunctions = 8'192;
 
   // Builds the index of a module whose .eh_frame_hdr has the usual form and at least `least_functions`
   // entries. Returns nullptr if it has not, if the module has .debug_frame as well, or if there is no memory.

@@ -67,7 +67,7 @@ bool KnownStacks::has_entry(const Place& place, uint64_t key, uint64_t sp) const
 // Returns the key of the place that the stack leads to.
 uint64_t KnownStacks::descend(const WalkOrigin& origin, const void* tag, unsigned& level) noexcept {
   uint64_t key = first_key(origin, tag);
-  for (level = 0; level < kMostLevels; ++level) {
+  for (level = 0; level < kMaxLevels; ++level) {
     const Place& place = place_of(key);
     if (!leads_on(place, key, origin.sp)) break;
     key = next_key(key, word_at(origin.sp + place.offset));
@@ -127,7 +127,7 @@ uint32_t KnownStacks::add(Arena& arena, const void* tag) noexcept {
     entry = &entries_[place.entry];
     uint32_t offset;
     uint64_t before, now;
-    if (level < kMostLevels && entry->generation == record.generation &&
+    if (level < kMaxLevels && entry->generation == record.generation &&
         first_difference(entry->words, entry->words + entry->count, record.words, record.words + record.count,
                          offset, before, now)) {
       entry->key = next_key(key, before);

@@ -32,7 +32,7 @@ class KnownStacks {
 
  private:
   static constexpr uint32_t kPlaces = 1024;
-  static constexpr unsigned kMostLevels = 12;
+  static constexpr unsigned kMaxLevels = 12;
 
   struct Entry {
     uint64_t key;  // of its place; 0: unused

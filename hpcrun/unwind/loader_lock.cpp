@@ -31,10 +31,10 @@ void LoaderLock::look_before() noexcept {
     return;
   }
   variables_ = static_cast<const char*>(at);
-  words_ = static_cast<uint32_t>(std::min<uint64_t>(symbol->st_size / sizeof(uint64_t), kMostWords));
+  words_ = static_cast<uint32_t>(std::min<uint64_t>(symbol->st_size / sizeof(uint64_t), kMaxWords));
   thread_ = sys_gettid();
   held_count_ = 0;
-  for (uint32_t word = 0; word < words_ && held_count_ < kMostHeld; ++word)
+  for (uint32_t word = 0; word < words_ && held_count_ < kMaxHeld; ++word)
     if (const uint32_t times = times_held(word)) held_[held_count_++] = {word, times};
 }
 

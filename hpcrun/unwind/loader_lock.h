@@ -29,8 +29,8 @@ class LoaderLock {
   // is there, or if another thread holds it.
   [[nodiscard]] uint32_t times_held(uint32_t word) const noexcept;
 
-  static constexpr uint32_t kMostHeld = 4;  // by one thread at a time: the loader has three
-  static constexpr uint32_t kMostWords = 1024;
+  static constexpr uint32_t kMaxHeld = 4;  // by one thread at a time: the loader has three
+  static constexpr uint32_t kMaxWords = 1024;
 
   struct Held {
     uint32_t word, times;
@@ -41,7 +41,7 @@ class LoaderLock {
   const char* variables_ = nullptr;  // of the loader
   uint32_t words_ = 0;
   uint32_t held_count_ = 0;
-  Held held_[kMostHeld] = {};  // before the call of dl_iterate_phdr
+  Held held_[kMaxHeld] = {};  // before the call of dl_iterate_phdr
   const void* lock_ = nullptr;
 };
 

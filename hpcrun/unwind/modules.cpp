@@ -97,7 +97,7 @@ const UnwindTable* compile_image(const ImageDescription& image, const char* path
   auto* table = static_cast<UnwindTable*>(lasting_allocate(sizeof(UnwindTable)));
   if (!table) return nullptr;
   new (table) UnwindTable;
-  table->index = CfiIndex::build(sources, few_walks ? 1 : CfiIndex::kLeastFunctions);
+  table->index = CfiIndex::build(sources, few_walks ? 1 : CfiIndex::kMinFunctions);
   if (table->index) return table;
   if (few_walks)
     if (const UnwindTable* shared = find_shared_table(image)) return shared;

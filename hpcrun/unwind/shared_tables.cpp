@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kMagic[8] = {'u', 'n', 'w', 't', 'a', 'b', 'l', 'e'};
 constexpr uint32_t kVersion = 1;  // of this layout and of the meaning of rules
-constexpr uint32_t kLeastRows = 128;
+constexpr uint32_t kMinRows = 128;
 constexpr size_t kFolderBytes = 4096 + 1;
 constexpr size_t kFileBytes = kFolderBytes + 2 * ImageDescription::kMaxBuildIdBytes + 1;
 constexpr size_t kPidBytes = 12;
@@ -253,7 +253,7 @@ const UnwindTable* find_shared_table(const ImageDescription& image) noexcept {
 }
 
 void share_table(const ImageDescription& image, const UnwindTable& table) noexcept {
-  if (!has_name(image) || table.row_count < kLeastRows) return;  // a module with an index has no rows
+  if (!has_name(image) || table.row_count < kMinRows) return;  // a module with an index has no rows
   const Mapped<Paths> paths(image);
   if (!paths || !write_table(paths->unfinished, key_of(image), table)) return;
   if (raw_syscall(SYS_rename, reinterpret_cast<long>(paths->unfinished),

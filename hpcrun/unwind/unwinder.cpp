@@ -11,7 +11,7 @@ namespace {
 
 // A stack switch by hand-written code may go to lower addresses. A smaller step down stays on the same stack
 // and is an error. More than kMaxDownwardSteps switches mean a cycle through garbage.
-constexpr uint64_t kLeastSwitchBytes = 64 * 1024;
+constexpr uint64_t kMinSwitchBytes = 64 * 1024;
 constexpr unsigned kMaxDownwardSteps = 32;
 
 constexpr uint32_t kWalkedRegisters = 1u << kRsp | 1u << kRbp | 1u << kReturnAddress;
@@ -28,7 +28,7 @@ void Unwinder::State::open_window() noexcept {
 }
 
 bool Unwinder::State::moves_down_too_often(uint64_t cfa) noexcept {
-  return sp() - cfa < kLeastSwitchBytes || ++downward_steps > kMaxDownwardSteps;
+  return sp() - cfa < kMinSwitchBytes || ++downward_steps > kMaxDownwardSteps;
 }
 
 void Unwinder::State::start(const ucontext_t& context) noexcept {

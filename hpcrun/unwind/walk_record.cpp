@@ -28,7 +28,7 @@ void Unwinder::State::begin_record(const ucontext_t& context, uint32_t generatio
 // Words outside the thread's own stack may be unmapped next time.
 uint32_t Unwinder::State::record_word(uint64_t at, uint64_t value, bool is_return) noexcept {
   const uint64_t offset = at - record->origin.sp;
-  if (record->count == WalkRecord::kMostWords || offset > UINT32_MAX || !memory.in_window(at)) {
+  if (record->count == WalkRecord::kMaxWords || offset > UINT32_MAX || !memory.in_window(at)) {
     record->is_complete = false;
     return kNoWord;
   }

@@ -21,17 +21,17 @@ struct WalkedWord {
   uint32_t is_return;  // a return address; otherwise a frame pointer that locates a caller's frame
 };
 
-// A walk that needs other kinds of information, or more than kMostWords, is not complete and must not be
+// A walk that needs other kinds of information, or more than kMaxWords, is not complete and must not be
 // reused.
 struct WalkRecord {
-  static constexpr uint32_t kMostWords = 192;
+  static constexpr uint32_t kMaxWords = 192;
 
   WalkOrigin origin;
   uint32_t generation;  // walk_generation()
   uint32_t count;
   bool is_complete;
   bool uses_bp;  // the origin's
-  WalkedWord words[kMostWords];
+  WalkedWord words[kMaxWords];
 };
 
 // True if the words are unchanged. The stack above `sp` must be the one on which they were recorded.

@@ -18,7 +18,7 @@ constexpr uint64_t kMaxSearchedBytes = 16 * 1024;
 // Assembly calls assembly, but not deeply.
 constexpr unsigned kMaxSearchedFrames = 4;
 constexpr uint64_t kMaxFunctionBytes = 256 * 1024;
-constexpr unsigned kMostSearchTries = 8;
+constexpr unsigned kMaxSearchTries = 8;
 // Maps general registers from x86 encoding order to DWARF numbers.
 constexpr uint8_t kDwarfRegisters[] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 // Virtual machines put their code into one reservation, usually of 240 MiB at most.
@@ -92,10 +92,10 @@ Release read_release(const uint8_t* code) noexcept {
 // another instruction is on the way.
 bool Unwinder::State::follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp,
                                       bool& stays) noexcept {
-  constexpr unsigned kMostInstructions = 12;
+  constexpr unsigned kMaxInstructions = 12;
   constexpr size_t kLongest = 8;
   uint64_t at = pc();
-  for (unsigned n = 0; n < kMostInstructions; ++n) {
+  for (unsigned n = 0; n < kMaxInstructions; ++n) {
     uint8_t bytes[kLongest] = {};
     size_t have = kLongest;
     while (have > 0 && !code.read(at, bytes, have)) have /= 2;
@@ -230,13 +230,13 @@ bool Unwinder::State::find_caller(uint64_t frame, FoundCaller& found) noexcept {
 // Returns the caller's rbp: still in the register, or among the words that the leaf pushed right below its
 // return address.
 uint64_t Unwinder::State::find_saved_frame_pointer(uint64_t return_at, uint64_t bp) noexcept {
-  constexpr unsigned kMostPushed = 6;
+  constexpr unsigned kMaxPushed = 6;
   const auto fits = [&](uint64_t value) {
     return value > return_at && value - return_at < kMaxGuessedFrameBytes && value % 8 == 0;
   };
   if (fits(bp)) return bp;
   uint64_t value;
-  for (uint64_t n = 1; n <= kMostPushed && return_at - 8 * n >= sp(); ++n)
+  for (uint64_t n = 1; n <= kMaxPushed && return_at - 8 * n >= sp(); ++n)
     if (memory.load(return_at - 8 * n, value) && fits(value)) return value;
   return bp;
 }
@@ -380,13 +380,13 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
 // True if the module is mostly compiled code, which calls its assembly. In a module without call frame
 // information, the caller may have none either, and would be skipped.
 bool Unwinder::State::is_mostly_compiled() noexcept {
-  constexpr uint64_t kMostBytesPerRow = 256;         // compilers emit a row for every 20 or so,
-  constexpr uint64_t kMostBytesPerFunction = 4'096;  // and a function for every few hundred
+  constexpr uint64_t kMaxBytesPerRow = 256;         // compilers emit a row for every 20 or so,
+  constexpr uint64_t kMaxBytesPerFunction = 4'096;  // and a function for every few hundred
   const LoadedModule* const module = loaded_module(pc());
   if (!module || !module->table) return false;
   const CfiIndex* const index = module->table->index;
   const uint64_t told =
-      index ? index->functions() * kMostBytesPerFunction : module->table->row_count * kMostBytesPerRow;
+      index ? index->functions() * kMaxBytesPerFunction : module->table->row_count * kMaxBytesPerRow;
   return told >= module->text_end - module->text_start;
 }
 
@@ -400,7 +400,7 @@ Step Unwinder::State::search_frame() noexcept {
   const uint64_t end = sp() + kMaxSearchedBytes;
   const uint64_t bp = registers.has(kRbp) ? registers.value[kRbp] : 0;
   uint64_t return_address;
-  while (search.tries < kMostSearchTries) {
+  while (search.tries < kMaxSearchTries) {
     if (search.next >= end || !memory.load(search.next, return_address)) {
       if (search.wanted == CallEvidence::None) break;
       search.wanted = CallEvidence::None;

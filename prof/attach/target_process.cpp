@@ -137,10 +137,10 @@ bool has_libc(const std::map<std::string, Module>& modules) {
 
 // Returns the loaded modules. After `app & prof attach $!` the loader may still be at work.
 std::map<std::string, Module> loaded_modules(int pid, bool has_loader) {
-  constexpr int kMostTurns = 100;
+  constexpr int kMaxTurns = 100;
   constexpr std::chrono::milliseconds kTurn{10};
   std::map<std::string, Module> modules = modules_of(pid);
-  for (int turn = 0; has_loader && !has_libc(modules) && turn < kMostTurns; ++turn) {
+  for (int turn = 0; has_loader && !has_libc(modules) && turn < kMaxTurns; ++turn) {
     std::this_thread::sleep_for(kTurn);
     modules = modules_of(pid);
   }

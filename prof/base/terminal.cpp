@@ -29,12 +29,12 @@ std::string heat(const TextStyle& style, double share, const std::string& text) 
 }
 
 size_t terminal_columns(std::FILE* out) {
-  constexpr size_t kLeastColumns = 60;
+  constexpr size_t kMinColumns = 60;
   winsize size{};
   const int descriptor = fileno(out);
   if (descriptor < 0 || !isatty(descriptor) || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
     return 0;
-  return std::max<size_t>(size.ws_col, kLeastColumns);
+  return std::max<size_t>(size.ws_col, kMinColumns);
 }
 
 std::vector<std::string> wrap(const std::string& text, size_t columns) {
@@ -66,8 +66,8 @@ std::string wrapped_behind(const std::string& lead, const std::string& text, con
 }
 
 std::string row_ending_in(const std::string& lead, const std::string& text, const TextStyle& style) {
-  constexpr size_t kLeastColumns = 40, kIndent = 10;
-  const bool has_room = style.columns == 0 || columns_of(lead) + kLeastColumns <= style.columns ||
+  constexpr size_t kMinColumns = 40, kIndent = 10;
+  const bool has_room = style.columns == 0 || columns_of(lead) + kMinColumns <= style.columns ||
                         columns_of(lead) + columns_of(text) <= style.columns;
   if (has_room) return wrapped_behind(lead, text, style);
   return lead.substr(0, lead.find_last_not_of(' ') + 1) + "\n" +

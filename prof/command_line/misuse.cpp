@@ -11,7 +11,7 @@
 namespace prof {
 namespace {
 
-constexpr size_t kMostNamesColumns = 90;  // keeps the message to one line
+constexpr size_t kMaxNamesColumns = 90;  // keeps the message to one line
 
 std::vector<std::string> names_of(const std::vector<CommandDescription>& commands) {
   std::vector<std::string> names;
@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const std::vector<CommandDescription>& command
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
-    if (text.size() + name.size() > kMostNamesColumns) return text + ", ...";
+    if (text.size() + name.size() > kMaxNamesColumns) return text + ", ...";
     text += (text.empty() ? "" : ", ") + name;
   }
   return text;
@@ -49,7 +49,7 @@ std::string missing_option(const CLI::App& command) {
 
 std::string wrong_value(const CLI::App& command, const CLI::ParseError& error) {
   for (const CLI::Option* option : command.get_options())
-    if (const std::string why = words_for_value(*option, error); !why.empty())
+    if (const std::string why = format_value(*option, error); !why.empty())
       return describe(*option).names.empty() ? why : option->get_name() + ": " + why;
   return error.what();
 }
@@ -64,7 +64,7 @@ std::string unknown_option(const std::string& word, const CommandDescription& co
 
 }  // namespace
 
-std::string words_for_value(const CLI::Option& option, const CLI::ParseError& error) {
+std::string format_value(const CLI::Option& option, const CLI::ParseError& error) {
   const std::string what = error.what();
   const std::string unconverted = "Could not convert: " + option.get_name() + " = ";
   if (what.starts_with(unconverted)) {
@@ -89,7 +89,7 @@ std::string nearest_or_all(const std::string& word, const std::vector<std::strin
   return nearest.empty() ? ": use one of " + listed(names) : nearest;
 }
 
-std::string words_for_misuse(const CLI::App& app, const CLI::ParseError& error) {
+std::string format_misuse(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* used = &app;
   while (!used->get_subcommands().empty()) used = used->get_subcommands().front();
   const CommandDescription command = describe(*used);

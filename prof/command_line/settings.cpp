@@ -211,7 +211,7 @@ void apply(CLI::App& command, CLI::Option& option, const Setting& setting) {
     }
     option.run_callback();
   } catch (const CLI::ParseError& error) {
-    std::string what = words_for_value(option, error);
+    std::string what = format_value(option, error);
     if (what.empty()) what = error.what();
     fail(kOwnFailure, "{}: {}{} prof {} --help", setting.origin, what, what.ends_with('?') ? " See" : "; see",
          command.get_name());

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/views/compare/format_run_changes.h"
 #include "analysis/views/compare/matched_runs.h"
-#include "analysis/views/compare/run_changes_in_words.h"
 #include "analysis/views/tree/selection.h"
 #include "prof/base/message.h"
 #include "prof/base/quiet.h"
@@ -101,12 +101,12 @@ void require_scales(const MatchedRuns& runs) {
     const uint64_t own = workers_of(run, runs);
     if (workers != 0 && workers != own)
       fail(kOwnFailure, "{} has {}, other runs of its side have {}; use runs of equal size on each side",
-           run.name, words_for_workers(runs, own), workers);
+           run.name, format_workers(runs, own), workers);
     workers = own;
   }
   if (before == after)
     fail(kOwnFailure, "{} has {}, and so have the runs after; --scaling compares runs of different size",
-         first.name, words_for_workers(runs, before));
+         first.name, format_workers(runs, before));
 }
 
 int compare(const DiffOptions& options) {

@@ -85,7 +85,7 @@ std::vector<Listed> measurable_metrics() {
 
 // Returns prof's words for the metric, or the description that was recorded with it.
 std::string meaning(const Metric& metric) {
-  const std::string words = words_for_metric(metric);
+  const std::string words = format_metric(metric);
   return words == metric.name && !metric.description.empty() ? metric.description : words;
 }
 

@@ -22,7 +22,7 @@ constexpr uint64_t kFewDescriptors = 64;
 constexpr uint64_t kFewSignals = 1024;
 
 std::string size_words(uint64_t bytes) {
-  return words_for_bytes(static_cast<double>(bytes));
+  return format_bytes(static_cast<double>(bytes));
 }
 
 std::string limit_words(const Limit& limit) {

@@ -30,7 +30,7 @@ constexpr uint64_t kEventBytes = 1 << 20, kDefinitionBytes = 4 << 20;  // sizes 
 constexpr uint64_t kNanoseconds = 1'000'000'000;
 constexpr OTF2_InterruptGeneratorRef kSampling = 0;
 constexpr OTF2_MetricRef kMetrics = 0;
-constexpr size_t kMostMetrics = 255;  // per metric class
+constexpr size_t kMaxMetrics = 255;  // per metric class
 
 // Records an error. The library would otherwise print it; prof prints its own line instead.
 OTF2_ErrorCode remember_error(void*, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char*,
@@ -57,7 +57,7 @@ class Otf2Writer {
   Otf2Writer(const CallTree& tree, const std::filesystem::path& directory)
       : tree_(tree),
         database_(*tree.database),
-        width_(std::min(tree.metrics(), kMostMetrics)),
+        width_(std::min(tree.metrics(), kMaxMetrics)),
         stacks_(build_stacks(tree)),
         archive_(OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventBytes,
                                    kDefinitionBytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)) {

@@ -15,7 +15,7 @@ namespace prof {
 namespace {
 
 // For all threads together: with stacks of a hundred frames about half a gigabyte.
-constexpr uint64_t kMostStretches = 1'000'000;
+constexpr uint64_t kMaxStretches = 1'000'000;
 
 class SpeedscopeWriter {
  public:
@@ -157,7 +157,7 @@ class SpeedscopeWriter {
       ++stretches;
       end_ns = end;
     });
-    const uint64_t most = std::max<uint64_t>(kMostStretches / tree_.selection.profiles.size(), 1);
+    const uint64_t most = std::max<uint64_t>(kMaxStretches / tree_.selection.profiles.size(), 1);
     const uint64_t step_ns = stretches > most ? (end_ns - start_ns_) / most : 0;
     if (step_ns > 0)
       say("speedscope shows {} changes of the call path of thread {} in steps of {:.3g} ms; for \"Left "

@@ -17,7 +17,7 @@ namespace {
 // The memory that the kernel lets an unprivileged user lock per processor (perf_event_mlock_kb, 516), without
 // the control page. Root gets more, because copies of stacks are large. Smaller rings are tried if even that
 // is refused.
-constexpr size_t kMostPages = 1024;
+constexpr size_t kMaxPages = 1024;
 constexpr size_t kFewestPages = 16;
 
 int open_event(perf_event_attr& attr, int tid, int processor) {
@@ -82,7 +82,7 @@ std::vector<PerfRing> try_rings(size_t pages, int& error) {
 }  // namespace
 
 std::vector<PerfRing> open_rings(int& error) {
-  for (size_t pages = kMostPages; pages >= kFewestPages; pages /= 2) {
+  for (size_t pages = kMaxPages; pages >= kFewestPages; pages /= 2) {
     std::vector<PerfRing> rings = try_rings(pages, error);
     if (error != EPERM && error != ENOMEM) return rings;
   }

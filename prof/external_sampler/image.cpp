@@ -16,7 +16,7 @@ namespace prof {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kMostVdsoBytes = 1 << 20;
+constexpr uint64_t kMaxVdsoBytes = 1 << 20;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void Image::open(const std::string& path) {
     const hpcrun::MappedSource vdso(reinterpret_cast<uint64_t>(start));
     if (read_elf_header(vdso, header) != hpcrun::ElfStatus::Ok) return;
     const uint64_t bytes = hpcrun::end_of_sections(header);
-    if (bytes <= kMostVdsoBytes) elf_.reset(elf_memory(start, bytes));
+    if (bytes <= kMaxVdsoBytes) elf_.reset(elf_memory(start, bytes));
     return;
   }
   const RegularFile file(path);

@@ -24,7 +24,7 @@ using hpcrun::ProgramKind;
 
 namespace {
 
-constexpr int kMostFilesOfOnePid = 10'000;  // execs of one process
+constexpr int kMaxFilesOfOnePid = 10'000;  // execs of one process
 
 int own_rank() {
   for (const hpcrun::RankVariables& names : hpcrun::kRankVariables) {
@@ -52,7 +52,7 @@ std::string command_of(int pid) {
   return text;
 }
 
-std::string why_no_contention(ProgramKind kind, const std::string& program) {
+std::string reason_no_contention(ProgramKind kind, const std::string& program) {
   const char* const why = kind == ProgramKind::Go       ? "in a Go program"
                           : kind == ProgramKind::Static ? "in a statically linked program"
                                                         : "in a program that does not load it";
@@ -62,7 +62,7 @@ std::string why_no_contention(ProgramKind kind, const std::string& program) {
       printable(std::filesystem::path(program).filename().string()), why);
 }
 
-std::string why_outside(ProgramKind kind, const std::string& program) {
+std::string reason_outside(ProgramKind kind, const std::string& program) {
   const std::string name = printable(std::filesystem::path(program).filename().string());
   switch (kind) {
     case ProgramKind::Go:
@@ -125,7 +125,7 @@ bool OutsideRecorder::create_file(Process& process) {
   info.environment = environment.c_str();
   auto file = std::make_unique<hpcrun::MeasurementFile>();
   int error = EEXIST;
-  for (int n = 0; n < kMostFilesOfOnePid && error == EEXIST; ++n) {
+  for (int n = 0; n < kMaxFilesOfOnePid && error == EEXIST; ++n) {
     const std::filesystem::path path =
         plan_.directory / fmt::format("{}-{}-{}-{}.prof", host.data(), std::max(rank, 0), process.pid, n);
     error = file->create(path.c_str(), info);
@@ -187,9 +187,9 @@ bool OutsideRecorder::open_file(Process& process) {
     metric.note = plan_.samples_kernel ? "" : kUserOnly;
     process.file->write_metric(metric);
   }
-  process.file->write_note(why_outside(process.kind, process.program).c_str());
+  process.file->write_note(reason_outside(process.kind, process.program).c_str());
   if (plan_.contention)
-    process.file->write_note(why_no_contention(process.kind, process.program).c_str(),
+    process.file->write_note(reason_no_contention(process.kind, process.program).c_str(),
                              hpcrun::NoteKind::Contention);
   if (process.has_device_library) note_devices(process);
   announce_modules(process);

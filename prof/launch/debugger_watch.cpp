@@ -32,7 +32,7 @@ int64_t in_ns(const timespec& time) {
 }
 
 // Most users may have 1,024, and prof needs others.
-constexpr int kMostDescriptors = 512;
+constexpr int kMaxDescriptors = 512;
 
 int open_status(int pid) {
   return open(fmt::format("/proc/{}/status", pid).c_str(), O_RDONLY | O_CLOEXEC);
@@ -49,7 +49,7 @@ bool is_strace(int pid) {
 }  // namespace
 
 DebuggerWatch::StatusFile::StatusFile(int pid) : pid_(pid), descriptor_(open_status(pid)) {
-  if (descriptor_ < kMostDescriptors) return;
+  if (descriptor_ < kMaxDescriptors) return;
   close(descriptor_);
   descriptor_ = -1;
 }

@@ -32,7 +32,7 @@ struct NamedMemoryEvent {
 // The events that cores with this name in libpfm4 can sample.
 struct CoreMemoryEvents {
   const char* pmu;
-  std::array<NamedMemoryEvent, hpcrun::kMostMemoryEvents> events;
+  std::array<NamedMemoryEvent, hpcrun::kMaxMemoryEvents> events;
 };
 
 std::span<const CoreMemoryEvents> intel_memory_events();

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // The kernel follows no more interpreter lines than this.
-constexpr int kMostInterpreters = 5;
+constexpr int kMaxInterpreters = 5;
 
 bool is_executable_file(const fs::path& path) {
   std::error_code error;
@@ -99,7 +99,7 @@ Target find_target(const std::string& program) {
   Target target;
   target.path = search(program);
   fs::path at = target.path;
-  for (int depth = 0; depth <= kMostInterpreters; ++depth) {
+  for (int depth = 0; depth <= kMaxInterpreters; ++depth) {
     const hpcrun::ProgramKind kind = hpcrun::program_kind(at.c_str());
     if (kind == hpcrun::ProgramKind::Unreadable)
       break;  // executable but not readable: its kind stays unknown

@@ -26,10 +26,10 @@ namespace {
 constexpr int kQuestions = 16;
 constexpr timeval kPatience = {.tv_sec = 0, .tv_usec = 100'000};  // for an answer
 constexpr int64_t kMaxWaitNs = 100'000'000;  // for an answer among datagrams from other programs
-constexpr size_t kMostAddresses = 4;
+constexpr size_t kMaxAddresses = 4;
 // Networks lose packets: a question without an answer is repeated.
 constexpr int kRounds = 3;
-constexpr int kMostUnanswered = 3;
+constexpr int kMaxUnanswered = 3;
 
 // Used in both directions. All nodes of a job run the same prof, in the same byte order.
 struct Message {
@@ -87,7 +87,7 @@ std::vector<std::string> own_addresses() {
   }
   freeifaddrs(all);
   addresses.insert(addresses.end(), loopback.begin(), loopback.end());
-  addresses.resize(std::min(addresses.size(), kMostAddresses));
+  addresses.resize(std::min(addresses.size(), kMaxAddresses));
   return addresses;
 }
 
@@ -199,7 +199,7 @@ std::optional<ClockDifference> clock_difference(const ClockAddress& other) {
   if (other.port == 0) return std::nullopt;
   uint64_t question = 0;
   for (int round = 0; round < kRounds; ++round) {
-    for (size_t i = 0; i < std::min(other.addresses.size(), kMostAddresses); ++i) {
+    for (size_t i = 0; i < std::min(other.addresses.size(), kMaxAddresses); ++i) {
       const std::optional<sockaddr_in6> address = parse_address(other.addresses[i], other.port);
       const Socket socket;
       if (!address || socket.get() < 0 ||
@@ -208,7 +208,7 @@ std::optional<ClockDifference> clock_difference(const ClockAddress& other) {
       std::optional<ClockDifference> best = ask(socket.get(), other.token, question++);
       if (!best) continue;
       int unanswered = 0;
-      for (int more = 1; more < kQuestions && unanswered < kMostUnanswered; ++more) {
+      for (int more = 1; more < kQuestions && unanswered < kMaxUnanswered; ++more) {
         const std::optional<ClockDifference> again = ask(socket.get(), other.token, question++);
         if (!again)
           ++unanswered;

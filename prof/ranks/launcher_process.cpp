@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostAncestors = 64;
+constexpr int kMaxAncestors = 64;
 constexpr std::string_view kHydra = "hydra_pmi_proxy";
 // Processes below one of these belong to it, whatever started the launcher itself.
 constexpr std::array<std::string_view, 6> kOtherLaunchers = {"slurmstepd", "flux-shell", "orted",
@@ -69,7 +69,7 @@ std::string launch_in(const std::vector<std::string>& words) {
 
 std::optional<HydraProxy> hydra_proxy_above(int process, const fs::path& proc) {
   std::optional<Process> one = process_of(proc / std::to_string(process));
-  for (int i = 0; one && one->parent > 1 && i < kMostAncestors; ++i) {
+  for (int i = 0; one && one->parent > 1 && i < kMaxAncestors; ++i) {
     const int pid = one->parent;
     const fs::path directory = proc / std::to_string(pid);
     one = process_of(directory);

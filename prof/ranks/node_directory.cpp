@@ -36,7 +36,7 @@ namespace {
 constexpr char kPresenceFile[] = "present";
 constexpr char kContainerFile[] = "container";
 constexpr char kToldFile[] = "told";
-constexpr int kMostContainersOfHost = 1000;
+constexpr int kMaxContainersOfHost = 1000;
 
 // Throws std::system_error.
 int open_lock(const fs::path& path) try {
@@ -227,7 +227,7 @@ void NodeDirectory::open_container(const std::function<void(const fs::path&)>& p
 // Creates a container with a name that is unique per node, even if several nodes have the same host name. A
 // rank that arrives after all other ranks of the node have left continues with their container.
 std::string NodeDirectory::make_container(uint64_t& end) const {
-  for (int i = 0; i < kMostContainersOfHost; ++i) {
+  for (int i = 0; i < kMaxContainersOfHost; ++i) {
     const std::string name =
         (i == 0 ? owner_.host : fmt::format("{}+{}", owner_.host, i)) + std::string(hpcrun::kContainerSuffix);
     const fs::path path = common_ / as_node_file_name(name);

@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = 20ms;
 // Thousands of ranks that wait for a file send as many requests to the network file system.
-constexpr auto kMostBetweenLooks = 500ms;
+constexpr auto kMaxBetweenLooks = 500ms;
 // A network file system may hide a new file for a minute from a client that has searched for it before.
 constexpr auto kPatienceForDirectory = 120s;
 // The whole directory has to be read to find out whether it is taken.
@@ -38,15 +38,15 @@ constexpr auto kPatienceForOthersFiles = 2s;
 // How long the rank that makes the directory may take to remove the remains of a launch that was killed.
 constexpr auto kPatienceForOthersLaunch = 20s;
 // How late a node's clock may be, and how much later than others its ranks may be started.
-constexpr auto kMostLateness = 30s;
+constexpr auto kMaxLateness = 30s;
 // MPI_Finalize releases all ranks at about the same time.
 constexpr auto kPatienceForEnds = 10s;
 // In a larger job, nodes are not kept waiting for one process that analyzes.
-constexpr int kMostRanksToAnalyze = 64;
+constexpr int kMaxRanksToAnalyze = 64;
 // A rank that waits for files pauses this many times as long as each listing took, to leave the file system
 // to others.
 constexpr int kRest = 10;
-constexpr int kMostRanksToWatch = 64;
+constexpr int kMaxRanksToWatch = 64;
 
 bool has_file(const fs::path& file) {
   std::error_code error;
@@ -74,12 +74,12 @@ class NewMembers {
 };
 
 // Returns "rank 3", "ranks 3, 5 and 9", "ranks 3, 5, 9, 11 and 40 more".
-std::string words_for_awaited(const std::map<std::string, int>& awaited) {
-  constexpr size_t kMostNamed = 4;
+std::string format_awaited(const std::map<std::string, int>& awaited) {
+  constexpr size_t kMaxNamed = 4;
   std::vector<int> ranks;
   for (const auto& [file, rank] : awaited) ranks.push_back(rank);
   std::ranges::sort(ranks);
-  const size_t named = std::min(ranks.size(), kMostNamed);
+  const size_t named = std::min(ranks.size(), kMaxNamed);
   std::string text = ranks.size() == 1 ? "rank" : "ranks";
   for (size_t i = 0; i < named; ++i)
     text += fmt::format("{} {}", i == 0 ? "" : i + 1 == ranks.size() ? " and" : ",", ranks[i]);
@@ -146,7 +146,7 @@ fs::path RankPart::name_of_directory(const std::string& program) const {
 bool RankPart::is_of_earlier_launch(const LaunchRecord& record) const {
   if (job_.name != LaunchName::OfBatchJob) return false;
   const auto start = start_of_process(getppid());
-  return start && record.written < *start - kMostLateness;
+  return start && record.written < *start - kMaxLateness;
 }
 
 void RankPart::refuse_others(const fs::path& directory, const LaunchRecord& others) const {
@@ -182,7 +182,7 @@ fs::path RankPart::await_directory(const std::string& program, bool force) const
            "'DIR-%h')",
            host_name(), directory.string(), first_);
     std::this_thread::sleep_for(pause);
-    pause = std::min<Clock::duration>(pause * 5 / 4, kMostBetweenLooks);
+    pause = std::min<Clock::duration>(pause * 5 / 4, kMaxBetweenLooks);
   }
 }
 
@@ -231,7 +231,7 @@ void RankPart::await_others(const fs::path& directory) const {
     if (awaited.empty()) break;
     if (start < Clock::now() - kPatienceForEnds) {
       remark("{} of {} measured have not ended; `prof report {}` shows them after they end",
-             words_for_awaited(awaited), choice_.count(job_.size), directory.string());
+             format_awaited(awaited), choice_.count(job_.size), directory.string());
       return;
     }
     std::this_thread::sleep_for(std::max<Clock::duration>(kPoll, kRest * (Clock::now() - look)));
@@ -240,7 +240,7 @@ void RankPart::await_others(const fs::path& directory) const {
 }
 
 bool RankPart::analyzes() const {
-  return sharing_ == Sharing::None || (sharing_ == Sharing::All && job_.size <= kMostRanksToAnalyze);
+  return sharing_ == Sharing::None || (sharing_ == Sharing::All && job_.size <= kMaxRanksToAnalyze);
 }
 
 void RankPart::say_how_to_analyze(const fs::path& directory) const {
@@ -259,7 +259,7 @@ std::string RankPart::file_prefix() const {
 }
 
 bool RankPart::watches_debuggers() const {
-  return !shares_directory() || job_.size <= kMostRanksToWatch;
+  return !shares_directory() || job_.size <= kMaxRanksToWatch;
 }
 
 std::vector<std::pair<std::string, std::string>> RankPart::environment(const std::string& release) const {

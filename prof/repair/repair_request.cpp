@@ -67,7 +67,7 @@ class Modules {
 };
 
 // Returns the reason for the code of a site, or for a variable; empty if all of it is unchanged.
-std::string why_left_out(const std::vector<ModuleAddress>& addresses, Modules& modules) {
+std::string reason_left_out(const std::vector<ModuleAddress>& addresses, Modules& modules) {
   for (const ModuleAddress& address : addresses)
     if (const std::string& change = modules.change(address); !change.empty())
       return address.module + " " + change;
@@ -114,12 +114,12 @@ class PlanWriter {
   void add(hpcrun::PlanKind kind, std::span<const ModuleAddress> frames, const hpcrun::Placement& placement,
            uint64_t least_bytes, uint64_t most_bytes) {
     least_bytes = std::max<uint64_t>(least_bytes, 1);
-    most_bytes = std::min(most_bytes, hpcrun::kMostPlannedBytes);
-    if (entries_.size() == hpcrun::kMostPlanEntries || least_bytes > most_bytes) return;
+    most_bytes = std::min(most_bytes, hpcrun::kMaxPlannedBytes);
+    if (entries_.size() == hpcrun::kMaxPlanEntries || least_bytes > most_bytes) return;
     const auto first = static_cast<uint32_t>(frames_.size());
     for (const ModuleAddress& frame : frames) {
       const uint32_t module = module_of(frame);
-      if (module == hpcrun::kMostPlanModules) break;
+      if (module == hpcrun::kMaxPlanModules) break;
       frames_.push_back({module, 0, frame.offset});
     }
     const auto count = static_cast<uint32_t>(frames_.size()) - first;
@@ -137,7 +137,7 @@ class PlanWriter {
       return std::memcmp(&other, &module, sizeof module) == 0;
     });
     const auto index = static_cast<uint32_t>(known - modules_.begin());
-    if (known == modules_.end() && index < hpcrun::kMostPlanModules) modules_.push_back(module);
+    if (known == modules_.end() && index < hpcrun::kMaxPlanModules) modules_.push_back(module);
     return index;
   }
 
@@ -219,7 +219,7 @@ RepairFile applicable_repairs(const RepairFile& file, const RepairRequest& reque
   const auto applies = [&](const RepairTerms& terms, const std::vector<ModuleAddress>& addresses,
                            const std::string& name) {
     if (!terms.declined.empty()) return false;
-    const std::string why = why_left_out(addresses, modules);
+    const std::string why = reason_left_out(addresses, modules);
     if (!why.empty()) left_out.push_back(fmt::format("{}: not repaired, because {}", name, why));
     return why.empty();
   };

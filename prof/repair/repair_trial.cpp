@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 namespace {
 
 // Two runs of the same program differ by less than this.
-constexpr double kLeastGain = 1.02;
+constexpr double kMinGain = 1.02;
 // Each repair that is tried alone takes two runs a pair. With more repairs there are too many findings to
 // report one line each.
-constexpr size_t kMostTriedAlone = 8;
+constexpr size_t kMaxTriedAlone = 8;
 
 // No more can be reported; what() is the line that says why.
 class TrialEnded : public std::runtime_error {
@@ -178,7 +178,7 @@ bool leave_out_what_harms(Trial& trial, uint32_t pairs, RepairFile& kept, Repair
   for (size_t number = 0; number < count_of(kept) && count_of(kept) > 1;) {
     const RepairFile rest = without(kept, number);
     const Paired paired = trial.compare(&rest, &kept);
-    if (paired.ratio >= 1 / kLeastGain) {
+    if (paired.ratio >= 1 / kMinGain) {
       ++number;
       continue;
     }
@@ -198,12 +198,12 @@ void try_all(const TrialSetting& setting, const RepairFile& all, RepairFile& fil
   try {
     Paired paired = trial.compare(nullptr, &kept);
     say_ratio(paired);
-    if (count_of(kept) > 1 && count_of(kept) <= kMostTriedAlone &&
+    if (count_of(kept) > 1 && count_of(kept) <= kMaxTriedAlone &&
         leave_out_what_harms(trial, setting.pairs, kept, file)) {
       paired = trial.compare(nullptr, &kept);
       say_ratio(paired);
     }
-    const bool is_faster = paired.ratio >= kLeastGain;
+    const bool is_faster = paired.ratio >= kMinGain;
     const RepairTrial tried{paired.ratio, setting.pairs};
     note(kept, &tried, is_faster ? "" : words_for(paired.ratio, setting.pairs), file);
     if (!is_faster) say("verify: the program is not faster with the repairs; they are discarded");

@@ -5,9 +5,9 @@
 
 #include "analysis/findings/contention.h"
 #include "analysis/findings/finding_json.h"
-#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/format_contention.h"
+#include "analysis/views/run/format_repairs.h"
 #include "analysis/views/run/line_pictures.h"
-#include "analysis/views/run/repairs_in_words.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/views/tree/call_path_json.h"
 #include "analysis/words/numbers.h"
@@ -19,10 +19,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostPictures = 4;  // of one finding
-constexpr size_t kMostAllocations = 4;
-constexpr size_t kMostFrames = 12;
-constexpr size_t kMostRows = 16;  // of a picture
+constexpr size_t kMaxPictures = 4;  // of one finding
+constexpr size_t kMaxAllocations = 4;
+constexpr size_t kMaxFrames = 12;
+constexpr size_t kMaxRows = 16;  // of a picture
 constexpr size_t kThreadColumns = 16;
 
 class ContentionText {
@@ -45,7 +45,7 @@ class ContentionText {
       pictures(record);
       sides(record);
     }
-    const std::vector<std::string> repairs = repairs_in_words(tree_, run_.repairs);
+    const std::vector<std::string> repairs = format_repairs(tree_, run_.repairs);
     if (!repairs.empty()) out_.print("\n{}\n", bold(style_, "repairs"));
     for (const std::string& repair : repairs) out_.write(wrapped_behind("  * ", repair, style_));
     for (const std::string& note : contention_notes(run_)) {
@@ -62,22 +62,22 @@ class ContentionText {
   }
 
   void allocations(const ContendedRecord& record) {
-    for (size_t i = 0; i < std::min(record.allocations.size(), kMostAllocations); ++i) {
+    for (size_t i = 0; i < std::min(record.allocations.size(), kMaxAllocations); ++i) {
       const std::vector<CodeFrame> frames = frames_of(tree_, record.allocations[i].context);
       std::string path = frames.empty() ? "in an unknown context" : "";
-      for (size_t at = 0; at < std::min(frames.size(), kMostFrames); ++at)
-        path += (at == 0 ? "" : " <- ") + words_for_frame(frames[at]);
-      if (frames.size() > kMostFrames) path += " <- ...";
+      for (size_t at = 0; at < std::min(frames.size(), kMaxFrames); ++at)
+        path += (at == 0 ? "" : " <- ") + format_frame(frames[at]);
+      if (frames.size() > kMaxFrames) path += " <- ...";
       out_.write(wrapped_behind("    Allocated: ", path, style_));
     }
-    if (record.allocations.size() > kMostAllocations)
+    if (record.allocations.size() > kMaxAllocations)
       out_.print("    and in {}\n",
-                 words_for_count(record.allocations.size() - kMostAllocations, "more context"));
+                 format_count(record.allocations.size() - kMaxAllocations, "more context"));
   }
 
   void pictures(const ContendedRecord& record) {
     const std::vector<LinePicture> lines = line_pictures(record);
-    for (size_t i = 0; i < std::min(lines.size(), kMostPictures); ++i) {
+    for (size_t i = 0; i < std::min(lines.size(), kMaxPictures); ++i) {
       out_.print(
           "    {}\n",
           bold(style_,
@@ -85,14 +85,14 @@ class ContentionText {
                            lines[i].object == 0 ? "" : fmt::format(" of object {}", lines[i].object))));
       out_.print("      {:<{}}  0       8       16      24      32      40      48      56\n", "",
                  kThreadColumns);
-      for (size_t row = 0; row < std::min(lines[i].rows.size(), kMostRows); ++row)
+      for (size_t row = 0; row < std::min(lines[i].rows.size(), kMaxRows); ++row)
         out_.print("      {:<{}}  {}\n", thread(lines[i].rows[row].profile), kThreadColumns,
                    lines[i].rows[row].bytes);
-      if (lines[i].rows.size() > kMostRows)
-        out_.print("      and {}\n", words_for_count(lines[i].rows.size() - kMostRows, "more thread"));
+      if (lines[i].rows.size() > kMaxRows)
+        out_.print("      and {}\n", format_count(lines[i].rows.size() - kMaxRows, "more thread"));
     }
-    if (lines.size() > kMostPictures)
-      out_.print("    and {}\n", words_for_count(lines.size() - kMostPictures, "more line"));
+    if (lines.size() > kMaxPictures)
+      out_.print("    and {}\n", format_count(lines.size() - kMaxPictures, "more line"));
   }
 
   void sides(const ContendedRecord& record) {
@@ -106,8 +106,7 @@ class ContentionText {
                                     : std::to_string(side.offset);
       const std::string lead = fmt::format("      {:<{}}  {:<16} {:>6}  ", thread(side.profile),
                                            kThreadColumns, name_of(side.access), place);
-      out_.write(
-          row_ending_in(lead, frames.empty() ? counted_in_words(side) : words_for_call(frames), style_));
+      out_.write(row_ending_in(lead, frames.empty() ? format_counted(side) : format_call(frames), style_));
     }
   }
 

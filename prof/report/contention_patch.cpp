@@ -15,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 using SourceChange = ContendedRecord::Change;
 
-constexpr uint64_t kLargestSource = 64u << 20;  // larger files are not hand-written
+constexpr uint64_t kMaxSource = 64u << 20;  // larger files are not hand-written
 
 std::string where(const SourceChange& change) {
   return fmt::format("{}:{}", fs::path(change.file).filename().string(), change.line);
 }
 
 // Returns why the source may differ from what was built; empty if it does not.
-std::string why_not_as_built(const fs::path& source, const std::string& module) {
+std::string reason_not_as_built(const fs::path& source, const std::string& module) {
   struct stat of_source {
   }, of_module{};
   if (stat(source.c_str(), &of_source) != 0) return "does not exist";
@@ -78,12 +78,12 @@ class PatchOfSources {
   std::string add(const SourceChange& change, const std::string& module) {
     const fs::path path = fs::path(change.file).lexically_normal();
     if (change.file.empty() || !path.is_absolute()) return "the debug information does not name the file";
-    if (const std::string why = why_not_as_built(path, module); !why.empty())
+    if (const std::string why = reason_not_as_built(path, module); !why.empty())
       return path.string() + " " + why;
     auto known = files_.find(path);
     if (known == files_.end()) {
       try {
-        known = files_.emplace(path, SourcePatch(read_text_file(path, kLargestSource))).first;
+        known = files_.emplace(path, SourcePatch(read_text_file(path, kMaxSource))).first;
       } catch (const DatabaseError& error) {
         return error.what();
       }

@@ -4,7 +4,7 @@
 
 #include "analysis/findings/device_idleness.h"
 #include "analysis/findings/finding_json.h"
-#include "analysis/views/run/devices_in_words.h"
+#include "analysis/views/run/format_devices.h"
 #include "analysis/views/run/idleness.h"
 #include "analysis/views/tree/call_path_json.h"
 #include "analysis/words/numbers.h"
@@ -85,7 +85,7 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
   bool first = true;
   for (const DeviceUse& use : run.devices) {
     if (!std::exchange(first, false)) out.write("\n");
-    out.print("{}\n", bold(style, printable(device_in_words(run, use))));
+    out.print("{}\n", bold(style, printable(format_device(run, use))));
     const int width = use.under_way_s > 0 ? 9 : 8;  // of the longest name
     out.print("  {:<{}} {}\n", "in use", width, seconds(use.window_s));
     for (const DeviceTime& row : device_times(use)) {
@@ -93,11 +93,10 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
                                            rounded_percent(row.seconds, use.window_s), row.meaning);
       out.print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
     }
-    if (use.paused_s > 0)
-      out.print("  measuring was paused for another {}\n", words_for_duration(use.paused_s));
+    if (use.paused_s > 0) out.print("  measuring was paused for another {}\n", format_duration(use.paused_s));
     if (use.incomplete > 0)
       out.print("  {} left incomplete; the times exclude {}\n",
-                words_for_count(use.incomplete, "task") + (use.incomplete == 1 ? " was" : " were"),
+                format_count(use.incomplete, "task") + (use.incomplete == 1 ? " was" : " were"),
                 use.incomplete == 1 ? "it" : "them");
     if (use.queues.empty()) continue;
     out.print("  {:<24} {:>10} {:>11} {:>11} {:>12} {:>12}\n", "queue", "tasks", "executed", "copies",
@@ -106,8 +105,8 @@ void devices_as_text(const Database& database, const RunSummary& run, TextStyle 
       const QueueCosts costs = queue_costs(database, queue.profile);
       const std::string name = queue.name.empty() ? "(no name)" : printable(queue.name);
       out.print("  {:<24} {:>10} {} {} {:>12} {:>12}\n", shorten_middle(name, 24), costs.tasks,
-                seconds(costs.execution_s), seconds(costs.copy_s), words_for_bytes(costs.to_device_bytes),
-                words_for_bytes(costs.from_device_bytes));
+                seconds(costs.execution_s), seconds(costs.copy_s), format_bytes(costs.to_device_bytes),
+                format_bytes(costs.from_device_bytes));
     }
   }
 }
@@ -166,11 +165,11 @@ void ranks_as_text(const Idleness& found, const TextStyle& style, Output& out) {
 
 void idleness_as_text(const RunSummary& run, const Idleness& found, TextStyle style, Output& out) {
   for (const DeviceUse& use : run.devices) {
-    out.print("{}\n", bold(style, printable(device_in_words(run, use))));
-    out.print("  {}\n", device_shares_in_words(use));
+    out.print("{}\n", bold(style, printable(format_device(run, use))));
+    out.print("  {}\n", format_device_shares(use));
     if (use.paused_s > 0)
       out.print("  measuring was paused for another {}, which is not counted\n",
-                words_for_duration(use.paused_s));
+                format_duration(use.paused_s));
     if (const size_t processes = processes_that_share(run, use); processes > 1)
       out.print("  {} processes of this run share it: each is blamed for the time in which none used it\n",
                 processes);

@@ -10,8 +10,8 @@
 
 #include "analysis/findings/finding_json.h"
 #include "analysis/findings/run_changes.h"
-#include "analysis/views/compare/comparison_in_words.h"
-#include "analysis/views/compare/run_changes_in_words.h"
+#include "analysis/views/compare/format_comparison.h"
+#include "analysis/views/compare/format_run_changes.h"
 #include "analysis/views/tree/call_path_json.h"
 #include "analysis/words/numbers.h"
 #include "analysis/words/short_names.h"
@@ -61,11 +61,11 @@ class DiffText {
 
   void write() {
     const bool scales = options_.changes.scaling != Scaling::None;
-    if (scales) write_head("scaling", scaling_in_words(runs_, changes_, options_.changes.scaling));
-    write_head(runs_.what().name, total_in_words(runs_, changes_, options_.changes.scaling));
+    if (scales) write_head("scaling", format_scaling(runs_, changes_, options_.changes.scaling));
+    write_head(runs_.what().name, format_total_change(runs_, changes_, options_.changes.scaling));
     write_head("before", runs_of(false));
     write_head("after", runs_of(true));
-    write_head("certainty", judgement_in_words(changes_));
+    write_head("certainty", format_judgement(changes_));
     if (options_.changes.same_total)
       write_head("totals", "costs of each run are scaled to the total of the runs before");
     write_rows(scales ? "lost" : "regressions", Verdict::More);
@@ -73,7 +73,7 @@ class DiffText {
     write_rows("within noise", Verdict::Chance);
     if (changes_.rows.empty())
       out_.print("\nno {} differs by {} of the total or more\n", kind_name(options_.changes.by),
-                 words_for_percent(options_.changes.threshold));
+                 format_percent(options_.changes.threshold));
     if (scales) write_path_of_loss();
   }
 
@@ -91,8 +91,8 @@ class DiffText {
       names.push_back(run.name);
       title = run.title;
     }
-    return fmt::format("{} of {}: {}", words_for_count(names.size(), "run"),
-                       title.empty() ? "a program" : title, fmt::join(names, ", "));
+    return fmt::format("{} of {}: {}", format_count(names.size(), "run"), title.empty() ? "a program" : title,
+                       fmt::join(names, ", "));
   }
 
   void write_rows(const char* title, Verdict verdict) {
@@ -115,15 +115,14 @@ class DiffText {
   void write_row(const RunChange& change, Verdict verdict) {
     const Metric& what = runs_.what();
     const std::string share = fmt::format("{:+.1f} %", change.share * 100);
-    const std::string p = bound_in_words(change.significance.adjusted);
+    const std::string p = format_bound(change.significance.adjusted);
     const std::string padded = fmt::format("{:>{}}", share, kChangeColumns);
-    const std::string name = printable(words_for_row(runs_, change, kFunctionColumns));
-    out_.print("{:>{}}{:>{}}{:>{}}{:>{}}{}{:>{}}  {}\n", words_for_amount(what, change.exclusive.before),
-               kCostColumns, words_for_amount(what, change.exclusive.after), kCostColumns,
-               words_for_difference(what, change.exclusive), kCostColumns + 1,
-               words_for_ratio(change.exclusive, change.presence), kRatioColumns,
-               verdict == Verdict::More ? heat(style_, change.share, padded) : padded, p, kProbabilityColumns,
-               name);
+    const std::string name = printable(format_row(runs_, change, kFunctionColumns));
+    out_.print(
+        "{:>{}}{:>{}}{:>{}}{:>{}}{}{:>{}}  {}\n", format_amount(what, change.exclusive.before), kCostColumns,
+        format_amount(what, change.exclusive.after), kCostColumns, format_difference(what, change.exclusive),
+        kCostColumns + 1, format_ratio(change.exclusive, change.presence), kRatioColumns,
+        verdict == Verdict::More ? heat(style_, change.share, padded) : padded, p, kProbabilityColumns, name);
   }
 
   void write_path_of_loss() {

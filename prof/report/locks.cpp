@@ -8,12 +8,12 @@
 #include "analysis/findings/idle_threads.h"
 #include "analysis/findings/locks.h"
 #include "analysis/findings/order.h"
+#include "analysis/views/run/format_locks.h"
+#include "analysis/views/run/format_open_waits.h"
 #include "analysis/views/run/idle_threads.h"
-#include "analysis/views/run/locks_in_words.h"
-#include "analysis/views/run/open_waits_in_words.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/views/tree/call_path_json.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -23,10 +23,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostLocks = 16;
-constexpr size_t kMostSides = 6;
-constexpr size_t kMostBlocked = 12;
-constexpr size_t kMostOpen = 12;
+constexpr size_t kMaxLocks = 16;
+constexpr size_t kMaxSides = 6;
+constexpr size_t kMaxBlocked = 12;
+constexpr size_t kMaxOpen = 12;
 constexpr size_t kMostWork = 6;
 
 class LocksText {
@@ -36,11 +36,11 @@ class LocksText {
 
   void write() {
     write_open();
-    out_.write(wrapped_behind("", waiting_in_words(run_), style_));
+    out_.write(wrapped_behind("", format_waiting(run_), style_));
     const std::vector<LockRecord>& locks = run_.locks.locks;
-    for (size_t i = 0; i < std::min(locks.size(), kMostLocks); ++i) write(locks[i], i + 1);
-    if (locks.size() > kMostLocks)
-      out_.print("\nand {}\n", words_for_count(locks.size() - kMostLocks, "more lock"));
+    for (size_t i = 0; i < std::min(locks.size(), kMaxLocks); ++i) write(locks[i], i + 1);
+    if (locks.size() > kMaxLocks)
+      out_.print("\nand {}\n", format_count(locks.size() - kMaxLocks, "more lock"));
     write_blocked();
     write_work();
     if (const std::optional<std::string> missing = locks_not_followed(tree_, run_))
@@ -50,29 +50,29 @@ class LocksText {
  private:
   void write(const LockRecord& lock, size_t number) {
     out_.write("\n");
-    out_.write(wrapped_behind(fmt::format("{:>2}. ", number), waits_in_words(tree_, lock), style_));
+    out_.write(wrapped_behind(fmt::format("{:>2}. ", number), format_waits(tree_, lock), style_));
     out_.write(wrapped_behind("    Change: ", lock_advice(tree_, lock), style_));
     sides("waited", "waits", lock.waiters);
     sides("other threads waited until it was released", "releases", lock.holders);
     if (lock.open_s > 0)
-      out_.print("      {:>10}  not released when the process ended\n", words_for_duration(lock.open_s));
+      out_.print("      {:>10}  not released when the process ended\n", format_duration(lock.open_s));
     if (const double unknown = unblamed_s(lock); unknown > 0)
-      out_.print("      {:>10}  released by an unknown call\n", words_for_duration(unknown));
+      out_.print("      {:>10}  released by an unknown call\n", format_duration(unknown));
   }
 
   void sides(const char* title, const char* what, const std::vector<LockSide>& sides) {
     if (sides.empty()) return;
     out_.print("    {}\n", bold(style_, title));
-    for (size_t i = 0; i < std::min(sides.size(), kMostSides); ++i)
-      row(words_for_duration(sides[i].seconds), fmt::format("{} {}", sides[i].count, what), sides[i]);
-    if (sides.size() > kMostSides)
-      out_.print("      and {}\n", words_for_count(sides.size() - kMostSides, "more place"));
+    for (size_t i = 0; i < std::min(sides.size(), kMaxSides); ++i)
+      row(format_duration(sides[i].seconds), fmt::format("{} {}", sides[i].count, what), sides[i]);
+    if (sides.size() > kMaxSides)
+      out_.print("      and {}\n", format_count(sides.size() - kMaxSides, "more place"));
   }
 
   void row(const std::string& duration, const std::string& count, const auto& side) {
-    const std::string lead = fmt::format("      {:>10}  {:<16} longest {:<9} ", duration, count,
-                                         words_for_duration(side.longest_s));
-    const std::string call = words_for_call(user_of_lock(tree_, side.context));
+    const std::string lead =
+        fmt::format("      {:>10}  {:<16} longest {:<9} ", duration, count, format_duration(side.longest_s));
+    const std::string call = format_call(user_of_lock(tree_, side.context));
     out_.write(row_ending_in(lead, side.open ? "not ended: " + call : call, style_));
   }
 
@@ -91,9 +91,9 @@ class LocksText {
     out_.print("{}\n", bold(style_, "waiting for a lock when the process ended"));
     size_t shown = 0;
     for (const OpenWaitRecord& wait : open)
-      if (is_free(wait) && shown++ < kMostOpen)
-        out_.write(wrapped_behind("      ", open_wait_in_words(tree_, wait), style_));
-    if (shown > kMostOpen) out_.print("      and {}\n", words_for_count(shown - kMostOpen, "more thread"));
+      if (is_free(wait) && shown++ < kMaxOpen)
+        out_.write(wrapped_behind("      ", format_open_wait(tree_, wait), style_));
+    if (shown > kMaxOpen) out_.print("      and {}\n", format_count(shown - kMaxOpen, "more thread"));
     out_.write("\n");
   }
 
@@ -101,10 +101,10 @@ class LocksText {
     const std::vector<BlockedRecord>& blocked = run_.locks.blocked;
     if (blocked.empty()) return;
     out_.print("\n{}\n", bold(style_, "waited for other threads without a lock"));
-    for (size_t i = 0; i < std::min(blocked.size(), kMostBlocked); ++i)
-      row(words_for_duration(blocked[i].seconds), std::string(name_of(blocked[i].kind)), blocked[i]);
-    if (blocked.size() > kMostBlocked)
-      out_.print("      and {}\n", words_for_count(blocked.size() - kMostBlocked, "more place"));
+    for (size_t i = 0; i < std::min(blocked.size(), kMaxBlocked); ++i)
+      row(format_duration(blocked[i].seconds), std::string(name_of(blocked[i].kind)), blocked[i]);
+    if (blocked.size() > kMaxBlocked)
+      out_.print("      and {}\n", format_count(blocked.size() - kMaxBlocked, "more place"));
   }
 
   void write_work() {
@@ -113,11 +113,11 @@ class LocksText {
     out_.print("\n{}\n", bold(style_, "worked while other threads waited without a lock"));
     for (size_t i = 0; i < std::min(work.size(), kMostWork); ++i) {
       const std::string lead =
-          fmt::format("      {:>10}  {:<26} ", words_for_duration(work[i].seconds), idle_in_words(work[i]));
-      out_.write(row_ending_in(lead, code_in_words(program_part(frames_of(tree_, work[i].context))), style_));
+          fmt::format("      {:>10}  {:<26} ", format_duration(work[i].seconds), format_idle(work[i]));
+      out_.write(row_ending_in(lead, format_code(program_part(frames_of(tree_, work[i].context))), style_));
     }
     if (work.size() > kMostWork)
-      out_.print("      and {}\n", words_for_count(work.size() - kMostWork, "more function"));
+      out_.print("      and {}\n", format_count(work.size() - kMostWork, "more function"));
   }
 
   const CallTree& tree_;
@@ -190,8 +190,7 @@ void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOpti
 void locks_as_csv(const CallTree& tree, const RunSummary& run, Output& out) {
   out.write("lock,kind,role,seconds,count,longest (sec),threads,function,file,line\n");
   for (const LockRecord& record : run.locks.locks) {
-    const std::string lead =
-        fmt::format("{},{}", csv_field(lock_in_words(tree, record)), name_of(record.kind));
+    const std::string lead = fmt::format("{},{}", csv_field(format_lock(tree, record)), name_of(record.kind));
     for (const LockSide& side : record.waiters) csv_row(tree, lead, "waits", side, out);
     for (const LockSide& side : record.holders) csv_row(tree, lead, "releases", side, out);
   }

@@ -5,8 +5,8 @@
 
 #include "analysis/findings/finding_json.h"
 #include "analysis/findings/ranks.h"
+#include "analysis/views/ranks/format_ranks.h"
 #include "analysis/views/ranks/rank_report.h"
-#include "analysis/views/ranks/ranks_in_words.h"
 #include "analysis/words/numbers.h"
 #include "prof/report/renderers.h"
 #include "prof/report/text.h"
@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kLabelColumns = 15;
 constexpr size_t kNodeColumns = 14;
-constexpr size_t kMostRanks = 32;       // if there are more, those that differ most
+constexpr size_t kMaxRanks = 32;        // if there are more, those that differ most
 constexpr double kNoDifference = 0.01;  // of a rank's time
 constexpr size_t kShownClusters = 6;
 constexpr size_t kShownLate = 5;
@@ -38,13 +38,13 @@ class RanksText {
       : tree_(tree), run_(run), report_(report), style_(style), out_(out) {}
 
   void write() {
-    labelled("ranks", fmt::format("{}, by {}", words_for_ranks_and_nodes(report_),
+    labelled("ranks", fmt::format("{}, by {}", format_ranks_and_nodes(report_),
                                   tree_.metric(report_.costs.metric).name));
     for (const RankStatistics& statistics : report_.statistics)
       if (statistics.maximum > 0)
-        labelled(std::string(name_of(statistics.quantity)), words_for_statistics(statistics));
+        labelled(std::string(name_of(statistics.quantity)), format_statistics(statistics));
     for (const Note& note : run_.notes) labelled("note", note.text);
-    if (report_.had_processor) labelled("note", words_for_lack_of_processors(report_));
+    if (report_.had_processor) labelled("note", format_lack_of_processors(report_));
     if (report_.would_need_traces)
       labelled("note",
                "whether ranks are late alternately is visible only in traces; measure with prof run --trace");
@@ -69,30 +69,30 @@ class RanksText {
   void late(const LateRanks& late) {
     out_.print("{}\n",
                bold(style_, fmt::format("code in which ranks are late, of {} that other ranks wait for them",
-                                        words_for_duration(late.blamed_s))));
+                                        format_duration(late.blamed_s))));
     for (size_t i = 0; i < std::min(late.places.size(), kShownLate); ++i)
-      out_.write(wrapped_behind(
-          fmt::format("{:>7} {:>9}  ", words_for_percent(late.places[i].seconds / late.blamed_s),
-                      words_for_duration(late.places[i].seconds)),
-          words_for_rank_place(tree_, report_.costs.places[late.places[i].place]), style_));
+      out_.write(
+          wrapped_behind(fmt::format("{:>7} {:>9}  ", format_percent(late.places[i].seconds / late.blamed_s),
+                                     format_duration(late.places[i].seconds)),
+                         format_rank_place(tree_, report_.costs.places[late.places[i].place]), style_));
     if (late.nobody_s > 0)
       out_.print("  and {} in which all ranks wait: transfers, or time not measured\n",
-                 words_for_duration(late.nobody_s));
+                 format_duration(late.nobody_s));
   }
 
   void clusters() {
     out_.print("{}\n", bold(style_, "groups of ranks with similar profiles"));
     for (uint32_t c = 0; c < std::min(report_.clusters.size(), kShownClusters); ++c) {
       const RankCluster& cluster = report_.clusters[c];
-      std::string text = fmt::format("{}: {} each", words_for_ranks_of(report_, cluster.ranks),
-                                     words_for_duration(cluster.seconds));
+      std::string text = fmt::format("{}: {} each", format_ranks_of(report_, cluster.ranks),
+                                     format_duration(cluster.seconds));
       for (size_t i = 0; i < cluster.places.size(); ++i)
-        text += fmt::format(", {} in {}", words_for_percent(cluster.shares[i]),
-                            words_for_rank_place(tree_, report_.costs.places[cluster.places[i]]));
+        text += fmt::format(", {} in {}", format_percent(cluster.shares[i]),
+                            format_rank_place(tree_, report_.costs.places[cluster.places[i]]));
       out_.write(wrapped_behind(fmt::format("  {}  ", cluster_name(c)), text, style_));
     }
     if (report_.clusters.size() > kShownClusters)
-      out_.print("  and {}\n", words_for_count(report_.clusters.size() - kShownClusters, "more group"));
+      out_.print("  and {}\n", format_count(report_.clusters.size() - kShownClusters, "more group"));
   }
 
   // Returns a rank's largest difference from the median among the quantities by which ranks are compared,
@@ -116,9 +116,9 @@ class RanksText {
   std::vector<uint32_t> shown_ranks() const {
     std::vector<uint32_t> shown;
     for (uint32_t r = 0; r < report_.costs.ranks.size(); ++r) shown.push_back(r);
-    if (shown.size() <= kMostRanks) return shown;
+    if (shown.size() <= kMaxRanks) return shown;
     std::ranges::stable_sort(shown, std::greater(), [&](uint32_t r) { return difference(r); });
-    shown.resize(kMostRanks);
+    shown.resize(kMaxRanks);
     std::ranges::sort(shown);
     return shown;
   }
@@ -133,7 +133,7 @@ class RanksText {
                                         "device", has_devices ? "  kernels   copies" : "")));
     for (const uint32_t r : shown) {
       const RankCost& rank = report_.costs.ranks[r];
-      const auto cell = [](double seconds) { return seconds > 0 ? words_for_duration(seconds) : "-"; };
+      const auto cell = [](double seconds) { return seconds > 0 ? format_duration(seconds) : "-"; };
       const std::string line =
           fmt::format("{:>6}  {:<{}}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{}  {}", rank.rank,
                       shorten_end(printable(rank.node), kNodeColumns - 1), kNodeColumns, cell(rank.seconds),
@@ -146,7 +146,7 @@ class RanksText {
     }
     if (shown.size() < report_.costs.ranks.size())
       out_.print("  and {} that differ less (--format=csv has all)\n",
-                 words_for_count(report_.costs.ranks.size() - shown.size(), "rank"));
+                 format_count(report_.costs.ranks.size() - shown.size(), "rank"));
   }
 
   const CallTree& tree_;
@@ -189,7 +189,7 @@ Json cluster_as_json(const CallTree& tree, const RankReport& report, const RankC
   for (const uint32_t r : cluster.ranks) ranks.push_back(report.costs.ranks[r].rank);
   for (size_t i = 0; i < cluster.places.size(); ++i) {
     const RankPlace& place = report.costs.places[cluster.places[i]];
-    places.push_back({{"place", words_for_rank_place(tree, place)},
+    places.push_back({{"place", format_rank_place(tree, place)},
                       {"activity", name_of(quantity_of(place.activity))},
                       {"share", cluster.shares[i]}});
   }
@@ -201,7 +201,7 @@ Json late_as_json(const CallTree& tree, const RankReport& report) {
   Json places = Json::array();
   for (const LateRanks::Blame& blame : late.places) {
     const RankPlace& place = report.costs.places[blame.place];
-    places.push_back({{"place", words_for_rank_place(tree, place)},
+    places.push_back({{"place", format_rank_place(tree, place)},
                       {"activity", name_of(quantity_of(place.activity))},
                       {"blame_s", blame.seconds}});
   }
@@ -229,7 +229,7 @@ void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport
     json["statistics"].push_back(statistics_as_json(statistics));
   json["notes"] = sentences(run.notes);
   if (report.had_processor) {
-    json["notes"].push_back(words_for_lack_of_processors(report));
+    json["notes"].push_back(format_lack_of_processors(report));
     json["had_processor"] = *report.had_processor;
   }
   json["findings"] = findings_as_json(rank_findings(tree, report));

@@ -10,8 +10,8 @@
 #include <map>
 
 #include "analysis/findings/all_findings.h"
-#include "analysis/views/run/contention_in_words.h"
-#include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/format_contention.h"
+#include "analysis/views/run/format_locks.h"
 #include "analysis/views/run/overhead.h"
 #include "analysis/views/run/stall_report.h"
 #include "analysis/views/tree/line_tree.h"
@@ -234,7 +234,7 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
   }
   CallTree tree = build_call_tree(database, selection, options.merge_recursion);
   if (options.view == ReportView::Stalls) {
-    if (const std::optional<std::string> why = why_no_stalls(tree)) {
+    if (const std::optional<std::string> why = reason_no_stalls(tree)) {
       say_line(*why);
       return kOwnFailure;
     }
@@ -244,7 +244,7 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     return kOwnFailure;
   }
   if (options.view == ReportView::Ranks) {
-    if (const std::optional<std::string> why = why_no_ranks(tree)) {
+    if (const std::optional<std::string> why = reason_no_ranks(tree)) {
       say_line(*why);
       return kOwnFailure;
     }
@@ -252,13 +252,13 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
   const bool reads_run = options.view == ReportView::Contention || options.view == ReportView::Locks;
   const RunSummary run = reads_run ? run_summary(database) : RunSummary{};
   if (options.view == ReportView::Contention) {
-    if (const std::optional<std::string> why = why_no_contention(run)) {
+    if (const std::optional<std::string> why = reason_no_contention(run)) {
       say_line(*why);
       return kOwnFailure;
     }
   }
   if (options.view == ReportView::Locks) {
-    if (const std::optional<std::string> why = why_no_locks(run)) {
+    if (const std::optional<std::string> why = reason_no_locks(run)) {
       say_line(*why);
       return kOwnFailure;
     }

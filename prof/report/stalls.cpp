@@ -45,9 +45,9 @@ class StallsText {
       : tree_(tree), report_(report), style_(style), out_(out) {}
 
   void write(const std::vector<const Stall*>& stalls) {
-    labelled("stalls", stalls_in_words(report_));
-    labelled("traces", traces_in_words(report_));
-    labelled("rule", stall_rule_in_words(report_.options));
+    labelled("stalls", format_stalls(report_));
+    labelled("traces", format_traces(report_));
+    labelled("rule", format_stall_rule(report_.options));
     for (const std::string& note : report_.notes) labelled("note", note);
     const std::vector<Finding> findings = stall_findings(tree_, report_);
     if (!findings.empty()) out_.print("{}\n", bold(style_, "findings"));
@@ -61,7 +61,7 @@ class StallsText {
       for (const StalledThread& thread : stall->threads) row(*stall, thread);
     if (stalls.size() < report_.analysis.stalls.size())
       out_.print("  and {} below the threshold (--threshold)\n",
-                 words_for_count(report_.analysis.stalls.size() - stalls.size(), "stall"));
+                 format_count(report_.analysis.stalls.size() - stalls.size(), "stall"));
   }
 
  private:
@@ -74,9 +74,9 @@ class StallsText {
         shorten_end(printable(thread_label(*tree_.database, thread.profile)), kThreadColumns);
     const std::string lead =
         fmt::format("{:10.3f} s {:>9}  {:<{}} {:>9}  ", time_of(report_, thread.begin_ns),
-                    &thread == &stall.threads.front() ? words_for_duration(seconds(stall.lost_ns)) : "", who,
-                    kThreadColumns, words_for_duration(seconds(thread.end_ns - thread.begin_ns)));
-    out_.write(row_ending_in(lead, words_for_call(frames_of(tree_, thread.context)), style_));
+                    &thread == &stall.threads.front() ? format_duration(seconds(stall.lost_ns)) : "", who,
+                    kThreadColumns, format_duration(seconds(thread.end_ns - thread.begin_ns)));
+    out_.write(row_ending_in(lead, format_call(frames_of(tree_, thread.context)), style_));
   }
 
   const CallTree& tree_;

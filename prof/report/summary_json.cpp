@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/findings/finding_json.h"
-#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/run/format_repairs.h"
 #include "prof/report/renderers.h"
 
 namespace prof {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/views/run/repairs_in_words.h"
-#include "analysis/views/run/run_in_words.h"
+#include "analysis/views/run/format_repairs.h"
+#include "analysis/views/run/format_run.h"
 #include "analysis/views/tree/hot_path.h"
 #include "analysis/views/tree/program_lines.h"
 #include "analysis/views/tree/wording.h"
@@ -65,7 +65,7 @@ class SummaryText {
   std::string heading(const std::string& what) const {
     if (tree_.metrics() == 0) return what;
     return fmt::format("{} ({}, {} in all)", what, printable(tree_.metric(0).name),
-                       words_for_total(tree_.metric(0), tree_.totals[0]));
+                       format_total(tree_.metric(0), tree_.totals[0]));
   }
 
   std::string fitted(const std::string& line) const {
@@ -92,7 +92,7 @@ class SummaryText {
                      size_t most_lines) const {
     if (text.empty()) return;
     for (size_t named = kReasons;; --named) {
-      const Lines wrapped = labelled(label, text + reasons_in_words(all, named));
+      const Lines wrapped = labelled(label, text + format_reasons(all, named));
       if (wrapped.size() > most_lines && named > 1) continue;
       lines.insert(lines.end(), wrapped.begin(), wrapped.end());
       return;
@@ -113,17 +113,17 @@ class SummaryText {
 
   Lines header() const {
     Lines lines;
-    const std::string status = ending_in_words(run_);
+    const std::string status = format_ending(run_);
     const size_t columns = style_.columns == 0 ? SIZE_MAX : style_.columns - kLabelColumns - status.size();
     lines.push_back(bold(style_, fmt::format("{:<{}}{}{}", "program", kLabelColumns,
                                              shorten_middle(printable(run_.command), columns), status)));
-    add_labelled(lines, "ran", ran_in_words(run_));
-    add_known(lines, "selected", selected_in_words(tree_));
-    add_known(lines, "sampled", sampled_in_words(tree_, run_));
-    add_known(lines, "paused", paused_in_words(run_));
-    add_explained(lines, "dropped", dropped_in_words(run_), run_.dropped, 1);
-    if (run_.stacks) add_explained(lines, "stacks", stacks_in_words(run_), run_.stacks->reasons, 2);
-    add_known(lines, "overhead", overhead_in_words(run_));
+    add_labelled(lines, "ran", format_ran(run_));
+    add_known(lines, "selected", format_selected(tree_));
+    add_known(lines, "sampled", format_sampled(tree_, run_));
+    add_known(lines, "paused", format_paused(run_));
+    add_explained(lines, "dropped", format_dropped(run_), run_.dropped, 1);
+    if (run_.stacks) add_explained(lines, "stacks", format_stacks(run_), run_.stacks->reasons, 2);
+    add_known(lines, "overhead", format_overhead(run_));
     add_known(lines, "repaired", repairs_in_short(run_.repairs));
     const Lines more = notes();
     lines.insert(lines.end(), more.begin(), more.end());
@@ -133,8 +133,8 @@ class SummaryText {
   // Returns the source line of a frame with its share of the cost there, or else its module. Never shortened,
   // unlike the name.
   std::string where(uint32_t frame, const Place& place, double share_at_place = 1) const {
-    const std::string at = words_for_place(*tree_.database, place, share_at_place);
-    return printable(at.empty() ? words_for_module(*tree_.database, tree_.frames[frame]) : at);
+    const std::string at = format_place(*tree_.database, place, share_at_place);
+    return printable(at.empty() ? format_module(*tree_.database, tree_.frames[frame]) : at);
   }
 
   static std::string apart(const std::string& text) { return text.empty() ? text : "  " + text; }
@@ -170,7 +170,7 @@ class SummaryText {
       lines.push_back(path_line(rows[0], 0));
       size_t frames = 0;
       for (size_t i = 1; i < first; ++i) frames += rows[i].times;
-      lines.push_back(fmt::format("            ... {} more", words_for_count(frames, "frame")));
+      lines.push_back(fmt::format("            ... {} more", format_count(frames, "frame")));
     }
     for (size_t i = first; i < rows.size(); ++i) lines.push_back(path_line(rows[i], lines.size()));
     return lines;

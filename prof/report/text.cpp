@@ -6,14 +6,14 @@
 
 namespace prof {
 
-std::string words_for_value(const Metric& metric, double value) {
+std::string format_value(const Metric& metric, double value) {
   if (!std::isfinite(value)) value = 0;
   return is_time(metric) ? fmt::format("{:.3f}", value) : fmt::format("{:.0f}", value);
 }
 
-std::string words_for_total(const Metric& metric, double value) {
-  if (is_time(metric)) return words_for_duration(value);
-  return words_for_value(metric, value) + (metric.unit.empty() ? "" : " " + metric.unit);
+std::string format_total(const Metric& metric, double value) {
+  if (is_time(metric)) return format_duration(value);
+  return format_value(metric, value) + (metric.unit.empty() ? "" : " " + metric.unit);
 }
 
 std::string leaf_as_csv(const std::vector<CodeFrame>& frames) {

@@ -13,8 +13,8 @@ namespace prof {
 
 constexpr size_t kShareColumns = 8;  // " 100.0 %"
 
-std::string words_for_value(const Metric& metric, double value);  // in a column, without unit
-std::string words_for_total(const Metric& metric, double value);  // with unit
+std::string format_value(const Metric& metric, double value);  // in a column, without unit
+std::string format_total(const Metric& metric, double value);  // with unit
 
 // Returns "function,file,line" of the innermost frame for CSV; empty fields if there is none.
 std::string leaf_as_csv(const std::vector<CodeFrame>& frames);

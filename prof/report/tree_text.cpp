@@ -15,16 +15,16 @@ namespace {
 
 // Unless the user names more: as many metrics as leave room for a name in a line of 80 columns, at least one.
 constexpr size_t kMetricsShown = 2;
-constexpr size_t kMostCostColumns = 66;
+constexpr size_t kMaxCostColumns = 66;
 constexpr uint32_t kWideLevels = 20;  // deeper trees are indented by one column per level
 constexpr uint32_t kMaxLevels = 80;   // even deeper rows show their depth as a number instead
-constexpr size_t kLeastValueColumns = 7;
-constexpr size_t kLeastNameColumns = 16;
+constexpr size_t kMinValueColumns = 7;
+constexpr size_t kMinNameColumns = 16;
 // For the lines view: cells up to this width are aligned. Wider cells shift the rest of their row to the
 // right.
 constexpr size_t kAlignedPlaceColumns = 32;
 constexpr size_t kAlignedFunctionColumns = 48;
-constexpr size_t kLeastSourceColumns = 8;
+constexpr size_t kMinSourceColumns = 8;
 
 class TreeText {
  public:
@@ -34,7 +34,7 @@ class TreeText {
     for (size_t m = 0; m < shown_; ++m)
       value_columns_.push_back(value_columns(tree.metric(m), tree.totals[m]));
     if (options.metrics.empty())
-      while (shown_ > 1 && cost_columns() > kMostCostColumns) --shown_;
+      while (shown_ > 1 && cost_columns() > kMaxCostColumns) --shown_;
   }
 
   void write() {
@@ -54,8 +54,8 @@ class TreeText {
   // Returns a width for the largest value, and for the heading "NAME incl." above value and share.
   static size_t value_columns(const Metric& metric, double total) {
     const size_t heading = columns_of(metric.name) + 6;
-    return std::max({words_for_value(metric, total).size(), kLeastValueColumns,
-                     heading - std::min(heading, kShareColumns)});
+    return std::max(
+        {format_value(metric, total).size(), kMinValueColumns, heading - std::min(heading, kShareColumns)});
   }
 
   // Limits indentation to a third of the line on a terminal.
@@ -81,7 +81,7 @@ class TreeText {
     function_columns_ = has_source ? std::min(function_columns_, kAlignedFunctionColumns) : 0;
     if (style_.columns == 0) return;
     const size_t room = free_columns(left_columns() + place_columns_ + 5);
-    function_columns_ = std::min(function_columns_, std::max(kLeastNameColumns, room * 3 / 5));
+    function_columns_ = std::min(function_columns_, std::max(kMinNameColumns, room * 3 / 5));
   }
 
   size_t free_columns(size_t taken) const { return style_.columns - std::min(style_.columns, taken); }
@@ -91,8 +91,7 @@ class TreeText {
         fmt::format("{}, {}", tree_.database->title.empty() ? "profile" : tree_.database->title,
                     view_name(options_.view));
     for (size_t m = 0; m < shown_; ++m)
-      title +=
-          fmt::format(", {} {}", tree_.metric(m).name, words_for_total(tree_.metric(m), tree_.totals[m]));
+      title += fmt::format(", {} {}", tree_.metric(m).name, format_total(tree_.metric(m), tree_.totals[m]));
     if (options_.threshold_percent > 0)
       title += fmt::format("; rows below {:g} % hidden", options_.threshold_percent);
     out_.print("{}\n", bold(style_, printable(title)));
@@ -154,14 +153,14 @@ class TreeText {
     if (value == 0)
       out_.print("{:>{}} ", "", value_columns_[m] + kShareColumns);
     else
-      out_.print("{:>{}}{} ", words_for_value(tree_.metric(m), value), value_columns_[m],
+      out_.print("{:>{}}{} ", format_value(tree_.metric(m), value), value_columns_[m],
                  heat(style_, share, fmt::format("{:6.1f} %", share * 100)));
   }
 
   void write_spread(const ThreadSpread& threads, size_t m) {
     const Spread& spread = options_.view == ReportView::TopDown ? threads.inclusive : threads.exclusive;
     for (const double value : {spread.minimum, spread.mean(), spread.maximum, spread.stddev()})
-      out_.print("{:>{}} ", words_for_value(tree_.metric(m), value), value_columns_[m]);
+      out_.print("{:>{}} ", format_value(tree_.metric(m), value), value_columns_[m]);
     out_.print("{:>7} ", spread.count);
   }
 
@@ -171,24 +170,22 @@ class TreeText {
     std::string lead(indent_ * std::min(row.depth, levels_), ' ');
     if (row.depth > levels_) lead += fmt::format("[{}] ", row.depth);
     std::string tail = row.inlined ? " [inlined]" : "";
-    const std::string place = printable(words_for_place(database, row.place));
+    const std::string place = printable(format_place(database, row.place));
     if (!place.empty()) tail += "  " + place;
-    const std::string module = printable(words_for_module(database, frame));
+    const std::string module = printable(format_module(database, frame));
     if ((options_.view == ReportView::Flat || place.empty()) && !module.empty()) tail += "  " + module;
     std::string name = printable(frame_name(database, frame));
     if (style_.columns > 0) {
       const size_t taken = left_columns() + lead.size() + columns_of(tail);
-      name = shorten_name(name, std::max(kLeastNameColumns, free_columns(taken)));
+      name = shorten_name(name, std::max(kMinNameColumns, free_columns(taken)));
     }
     out_.print(" {}{}{}\n", lead, name, tail);
   }
 
-  std::string place_of(const Row& row) const {
-    return printable(words_for_place(*tree_.database, row.place));
-  }
+  std::string place_of(const Row& row) const { return printable(format_place(*tree_.database, row.place)); }
 
   std::string function_tail(const Row& row) const {
-    const std::string module = printable(words_for_module(*tree_.database, tree_.frames[row.frame]));
+    const std::string module = printable(format_module(*tree_.database, tree_.frames[row.frame]));
     return (row.inlined ? " [inlined]" : "") + (module.empty() ? module : "  " + module);
   }
 
@@ -200,13 +197,13 @@ class TreeText {
     if (style_.columns > 0) {
       const size_t room =
           function_columns_ > 0 ? function_columns_ : free_columns(left_columns() + line.size());
-      name = shorten_name(name, std::max(kLeastNameColumns, room - std::min(room, columns_of(tail))));
+      name = shorten_name(name, std::max(kMinNameColumns, room - std::min(room, columns_of(tail))));
     }
     line += name + tail;
     if (!sources_[r].empty()) {
       line = padded(line, place_columns_ + 2 + function_columns_) + "  ";
       const size_t room = style_.columns == 0 ? 0 : free_columns(left_columns() + columns_of(line));
-      if (style_.columns == 0 || room >= kLeastSourceColumns) line += shorten_end(sources_[r], room);
+      if (style_.columns == 0 || room >= kMinSourceColumns) line += shorten_end(sources_[r], room);
     }
     out_.print(" {}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }

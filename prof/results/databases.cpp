@@ -47,9 +47,9 @@ auto with_progress(AnalyzeOptions options, const Work& work) {
 // kernel in between would have to be mapped again page by page.
 void keep_freed_memory() {
   constexpr int kLargest = 32 << 20;  // malloc's limit
-  constexpr int kMostKept = 64 << 20;
+  constexpr int kMaxKept = 64 << 20;
   mallopt(M_MMAP_THRESHOLD, kLargest);
-  mallopt(M_TRIM_THRESHOLD, kMostKept);
+  mallopt(M_TRIM_THRESHOLD, kMaxKept);
 }
 
 fs::path analyze(const std::vector<fs::path>& directories, const fs::path& output,

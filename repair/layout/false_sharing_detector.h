@@ -177,7 +177,7 @@ class FalseSharingDetector {
     uint64_t time_ns;
   } placed_[kSites];  // the latest ones
   uint32_t placed_count_;
-  ObjectUse window_uses_[kMostLineThreads * kMostSpots];
+  ObjectUse window_uses_[kMaxLineThreads * kMaxSpots];
 };
 
 }  // namespace hpcrun

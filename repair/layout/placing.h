@@ -22,7 +22,7 @@ struct Placing {
   std::atomic<HeapHooks*> hooks{nullptr};  // nullptr: nothing is placed
   std::atomic<PlaceHook> answer{nullptr};  // the function for HeapHooks::place, once placing is possible
   std::atomic<FalseSharingDetector*> detector{nullptr};
-  std::atomic<uint64_t> met[kMostPlanEntries / 64] = {};  // bits of entries that an allocation matched
+  std::atomic<uint64_t> met[kMaxPlanEntries / 64] = {};  // bits of entries that an allocation matched
 };
 
 extern constinit Placing placing;

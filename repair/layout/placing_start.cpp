@@ -20,8 +20,8 @@ constexpr char kNoPlan[] =
 
 // The largest possible plan.
 constexpr size_t kMaxPlanFile = sizeof(PlanHeader) +
-                                kMostPlanEntries * (sizeof(PlanEntry) + kMostPlanFrames * sizeof(PlanFrame)) +
-                                kMostPlanModules * sizeof(PlanModule);
+                                kMaxPlanEntries * (sizeof(PlanEntry) + kMaxPlanFrames * sizeof(PlanFrame)) +
+                                kMaxPlanModules * sizeof(PlanModule);
 
 // Maps the plan, which stays mapped in forked children as well.
 bool map_plan() noexcept {

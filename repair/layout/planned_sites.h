@@ -52,8 +52,8 @@ class PlannedSites {
   uint16_t id_of(uint32_t module) const noexcept { return ids_[module].load(std::memory_order_relaxed); }
 
   PlanView plan_;
-  std::atomic<uint16_t> ids_[kMostPlanModules] = {};  // kModuleNone: not loaded yet
-  std::atomic<uint64_t> load_biases_[kMostPlanModules] = {};
+  std::atomic<uint16_t> ids_[kMaxPlanModules] = {};  // kModuleNone: not loaded yet
+  std::atomic<uint64_t> load_biases_[kMaxPlanModules] = {};
 };
 
 }  // namespace hpcrun

@@ -7,7 +7,7 @@ constinit ShadowTable shadow_table{};
 ShadowTable::Place* ShadowTable::place_of(const volatile void* lock) noexcept {
   const auto address = reinterpret_cast<uintptr_t>(lock);
   uint32_t at = static_cast<uint32_t>(address * 0x9e3779b97f4a7c15u >> 32) % kPlaces;
-  for (uint32_t i = 0; i < kMostProbes; ++i, at = (at + 1) % kPlaces) {
+  for (uint32_t i = 0; i < kMaxProbes; ++i, at = (at + 1) % kPlaces) {
     Place& place = places_[at];
     uintptr_t here = place.lock.load(std::memory_order_relaxed);
     if (here == 0 && place.lock.compare_exchange_strong(here, address, std::memory_order_relaxed))
@@ -19,7 +19,7 @@ ShadowTable::Place* ShadowTable::place_of(const volatile void* lock) noexcept {
 
 ShadowLock* ShadowTable::take_new() noexcept {
   uint32_t number = given_out_.load(std::memory_order_relaxed);
-  while (number < kMostShadows)
+  while (number < kMaxShadows)
     if (given_out_.compare_exchange_weak(number, number + 1, std::memory_order_relaxed))
       return &shadows_[number];
   return nullptr;

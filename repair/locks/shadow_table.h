@@ -14,7 +14,7 @@ namespace hpcrun {
 
 class ShadowTable {
  public:
-  static constexpr uint32_t kMostShadows = 16 * 1024;  // 1 MiB in all
+  static constexpr uint32_t kMaxShadows = 16 * 1024;  // 1 MiB in all
 
   // Returns the shadow of a mutex or a read-write lock, or nullptr if it was not moved.
   ShadowLock* find(const void* lock) noexcept {
@@ -41,8 +41,8 @@ class ShadowTable {
   bool is_left(const void* lock) noexcept;
 
  private:
-  static constexpr uint32_t kPlaces = 4 * kMostShadows;  // including refused locks
-  static constexpr uint32_t kMostProbes = 64;
+  static constexpr uint32_t kPlaces = 4 * kMaxShadows;  // including refused locks
+  static constexpr uint32_t kMaxProbes = 64;
   static constexpr uint32_t kUnknown = 0;
   static constexpr uint32_t kRefused = UINT32_MAX;
   static constexpr uint32_t kLeft = UINT32_MAX - 1;
@@ -57,7 +57,7 @@ class ShadowTable {
 
   std::atomic<uint32_t> given_out_{};
   Place places_[kPlaces] = {};
-  ShadowLock shadows_[kMostShadows] = {};
+  ShadowLock shadows_[kMaxShadows] = {};
 };
 
 extern constinit ShadowTable shadow_table;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kProcesses = 2;
 constexpr double kKernel = 5, kHostWork = 5;  // milliseconds
-constexpr int kMostTasks = 100'000;
+constexpr int kMaxTasks = 100'000;
 
 // Shared by both processes.
 struct Meeting {
@@ -25,8 +25,8 @@ struct Meeting {
   cl_uint launches[kProcesses];
   int tasks[kProcesses];
   uint64_t opened_ns[kProcesses], ended_ns[kProcesses];
-  std::pair<uint64_t, uint64_t> times[kProcesses][kMostTasks];
-  std::pair<uint64_t, uint64_t> outstanding[kProcesses][kMostTasks];
+  std::pair<uint64_t, uint64_t> times[kProcesses][kMaxTasks];
+  std::pair<uint64_t, uint64_t> outstanding[kProcesses][kMaxTasks];
 };
 
 [[gnu::noinline]] void use_device(Device& device, cl_command_queue queue, cl_kernel kernel, cl_mem buffer) {
@@ -61,7 +61,7 @@ void work(const Options& options, Phases phases, int process, Meeting& meeting) 
           "clEnqueueReadBuffer");
   const auto times = device.schedule();
   const auto outstanding = device.outstanding();
-  meeting.tasks[process] = static_cast<int>(std::min<size_t>(times.size(), kMostTasks));
+  meeting.tasks[process] = static_cast<int>(std::min<size_t>(times.size(), kMaxTasks));
   std::copy_n(times.begin(), meeting.tasks[process], meeting.times[process]);
   std::copy_n(outstanding.begin(), meeting.tasks[process], meeting.outstanding[process]);
   clReleaseMemObject(buffer);

@@ -35,8 +35,8 @@ int main() {
   uint64_t increment = 0;
   for (size_t i = 0; i < kFunctions; ++i)
     increment = module.add({0xf0, 0x48, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3});  // lock incq (%rdi)
-  if (const char* const why_not = plan_atomic_sites(module.finish())) {
-    std::fprintf(stderr, "%s\n", why_not);
+  if (const char* const refusal = plan_atomic_sites(module.finish())) {
+    std::fprintf(stderr, "%s\n", refusal);
     return 1;
   }
   const auto count = reinterpret_cast<void (*)(uint64_t*)>(increment);

@@ -45,7 +45,7 @@ struct Job {
 constexpr uint64_t kPeriodNs = 5'000'000;  // 200 samples a second
 constexpr size_t kMaxDepth = 60;
 constexpr uint32_t kRecordsOfStep = 60;
-constexpr uint32_t kMostSteps = 64;
+constexpr uint32_t kMaxSteps = 64;
 
 // The job's own tree, which its ranks share.
 struct Program {
@@ -125,7 +125,7 @@ double slowness(const Job& job, uint32_t rank) {
 void add_steps(const Job& job, Program& program) {
   std::vector<double> of_ranks;
   for (uint32_t rank = 0; rank < job.ranks; ++rank) of_ranks.push_back(slowness(job, rank));
-  const uint32_t steps = std::clamp(job.records / kRecordsOfStep, 8u, kMostSteps) / 8 * 8;
+  const uint32_t steps = std::clamp(job.records / kRecordsOfStep, 8u, kMaxSteps) / 8 * 8;
   program.steps.emplace_back(of_ranks, job.seed + 4'000'000, static_cast<double>(job.records * kPeriodNs),
                              steps);
 }

@@ -47,7 +47,7 @@ TEST_CASE("a site of which the sizes are not known is placed whatever its alloca
   REQUIRE(plan.view().entry_count == 2);  // no variable is that large
   for (uint32_t i = 0; i < 2; ++i) {
     CHECK(plan.view().entries[i].least_bytes == 1);
-    CHECK(plan.view().entries[i].most_bytes == hpcrun::kMostPlannedBytes);
+    CHECK(plan.view().entries[i].most_bytes == hpcrun::kMaxPlannedBytes);
   }
 }
 

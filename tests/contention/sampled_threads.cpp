@@ -24,7 +24,7 @@ using namespace hpcrun;
 constexpr uint64_t kSignalData = 0x7761746368u << 16;
 constexpr uint64_t kPeriodNs = 4'000'000;
 constexpr size_t kMaxThreads = 8;
-constexpr size_t kMostEvidence = 20'000;
+constexpr size_t kMaxEvidence = 20'000;
 
 struct Thread {
   WatchedThread watched{};
@@ -36,9 +36,9 @@ struct Thread {
 
 ContentionWatch* watch;
 Thread threads[kMaxThreads];
-ThreadEvidence found[kMostEvidence];
+ThreadEvidence found[kMaxEvidence];
 std::atomic<size_t> found_count;
-ThreadProgress progressed[kMostEvidence];
+ThreadProgress progressed[kMaxEvidence];
 std::atomic<size_t> progress_count;
 std::atomic<uint64_t> sample_count;
 std::atomic<uint32_t> often_count;
@@ -79,12 +79,12 @@ void on_trap(int, siginfo_t* info, void* context) {
 
 void report(uint32_t thread, const Evidence& evidence) noexcept {
   const size_t number = found_count++;
-  if (number < kMostEvidence) found[number] = {thread, evidence};
+  if (number < kMaxEvidence) found[number] = {thread, evidence};
 }
 
 void report_progress(uint32_t thread, uint64_t line, uint64_t, const Progress& progress) noexcept {
   const size_t number = progress_count++;
-  if (number < kMostEvidence) progressed[number] = {thread, line, progress};
+  if (number < kMaxEvidence) progressed[number] = {thread, line, progress};
 }
 
 void sample_often(bool often) noexcept {
@@ -149,8 +149,8 @@ void run_thread(Thread& thread) {
 }
 
 void take_found(WatchedRun& run) {
-  run.evidence.assign(found, found + std::min(found_count.load(), kMostEvidence));
-  run.progress.assign(progressed, progressed + std::min(progress_count.load(), kMostEvidence));
+  run.evidence.assign(found, found + std::min(found_count.load(), kMaxEvidence));
+  run.progress.assign(progressed, progressed + std::min(progress_count.load(), kMaxEvidence));
 }
 
 }  // namespace

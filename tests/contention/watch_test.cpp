@@ -36,8 +36,8 @@ struct Hit {
   Access access;  // the access that ended where the thread stopped
 };
 
-constexpr size_t kMostHits = 64;
-Hit hits[kMostHits];
+constexpr size_t kMaxHits = 64;
+Hit hits[kMaxHits];
 std::atomic<size_t> hit_count{0};
 
 size_t read_own(const void*, uint64_t address, void* to, size_t bytes) noexcept {
@@ -57,7 +57,7 @@ void note_hit(int, siginfo_t* info, void* context) {
   uint64_t data = 0;
   memcpy(&data, reinterpret_cast<const char*>(info) + 24, sizeof data);  // si_perf_data
   const size_t number = hit_count++;
-  if (number >= kMostHits) return;
+  if (number >= kMaxHits) return;
   const greg_t* const registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   const MachineState state{
       {static_cast<uint64_t>(registers[REG_RAX]), static_cast<uint64_t>(registers[REG_RCX]),
@@ -75,7 +75,7 @@ void note_hit(int, siginfo_t* info, void* context) {
   AccessPlan plan;
   plan_accesses(reinterpret_cast<uint64_t>(&count), static_cast<uint64_t>(registers[REG_RIP]), reader,
                 workspace, plan);
-  Access accesses[kMostPlannedAccesses];
+  Access accesses[kMaxPlannedAccesses];
   const uint32_t planned = apply_plan(plan, state, reader, accesses);
   Hit& hit = hits[number];
   hit = {data, static_cast<int>(syscall(SYS_gettid)), {}};

@@ -19,7 +19,7 @@ void forge_checksums(std::vector<uint8_t>& bytes) {
   for (size_t at = kPage; at + kPage <= bytes.size(); at += kPage) {
     hpcrun::MemberHeader header;
     std::memcpy(&header, bytes.data() + at, sizeof header);
-    if (header.name_bytes > hpcrun::kMostNameBytes) continue;
+    if (header.name_bytes > hpcrun::kMaxNameBytes) continue;
     header.at = at;
     header.checksum = hpcrun::crc32c(hpcrun::crc32c(0, &header, offsetof(hpcrun::MemberHeader, checksum)),
                                      bytes.data() + at + sizeof header, header.name_bytes);

@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 using Clock = std::chrono::steady_clock;
 
-constexpr rlim_t kMostMemory = rlim_t{2} << 30;
-constexpr uint64_t kMostKept = 4096;  // inputs that are mutated further
+constexpr rlim_t kMaxMemory = rlim_t{2} << 30;
+constexpr uint64_t kMaxKept = 4096;  // inputs that are mutated further
 
 struct Options {
   uint64_t runs = UINT64_MAX;
@@ -171,7 +171,7 @@ int main(int argc, char** argv) {
       fs::absolute("crash-" + fs::path(argv[0]).filename().string() + "-" + std::to_string(getpid()))
           .string();
 #ifndef __SANITIZE_ADDRESS__  // which reserves terabytes
-  const rlimit memory{kMostMemory, kMostMemory};
+  const rlimit memory{kMaxMemory, kMaxMemory};
   setrlimit(RLIMIT_AS, &memory);
 #endif
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM}) std::signal(signal, on_end);
@@ -203,10 +203,10 @@ int main(int argc, char** argv) {
     ++done;
     // Mutants are mutated further, and get farther away.
     if (mutator.below(64) != 0) continue;
-    if (inputs.size() < originals + kMostKept)
+    if (inputs.size() < originals + kMaxKept)
       inputs.push_back(std::move(input));
     else
-      inputs[originals + mutator.below(kMostKept)] = std::move(input);
+      inputs[originals + mutator.below(kMaxKept)] = std::move(input);
   }
   alarm(0);
   rusage usage{};

@@ -15,7 +15,7 @@ bool is_power_of_two(uint32_t number) {
 }
 
 void check(const PlanView& plan) {
-  if (plan.entry_count > kMostPlanEntries || plan.module_count > kMostPlanModules) std::abort();
+  if (plan.entry_count > kMaxPlanEntries || plan.module_count > kMaxPlanModules) std::abort();
   for (uint32_t i = 0; i < plan.entry_count; ++i) {
     const PlanEntry& entry = plan.entries[i];
     if (entry.frame_count == 0 || entry.least_bytes == 0 || entry.least_bytes > entry.most_bytes)
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   PlanEntries found;
   sites.match(frames.data(), static_cast<uint32_t>(frames.size()), found);
-  for (uint32_t i = sites.plan().entry_count; i < kMostPlanEntries; ++i)
+  for (uint32_t i = sites.plan().entry_count; i < kMaxPlanEntries; ++i)
     if (found.holds(i)) std::abort();
   return 0;
 }

@@ -16,7 +16,7 @@ void check(bool holds) {
 }
 
 void check(const AllocationSite& site) {
-  check(!site.frames.empty() && site.frames.size() <= hpcrun::kMostPlanFrames);
+  check(!site.frames.empty() && site.frames.size() <= hpcrun::kMaxPlanFrames);
   check(site.least_bytes <= site.most_bytes);
   for (const ModuleAddress& frame : site.frames)
     check(frame.module.size() < sizeof(hpcrun::PlanModule::path) &&

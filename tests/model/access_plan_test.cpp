@@ -91,7 +91,7 @@ std::vector<Access> accesses(const std::vector<Memory>& memory, uint64_t begin, 
   PlanWorkspace workspace;
   AccessPlan plan;
   plan_accesses(begin, pc, reader, workspace, plan);
-  std::vector<Access> out(kMostPlannedAccesses);
+  std::vector<Access> out(kMaxPlannedAccesses);
   out.resize(apply_plan(plan, state, reader, out.data()));
   return out;
 }
@@ -166,7 +166,7 @@ TEST_CASE("in long functions what is just before the pc is found from nearby, an
   const auto* const text = reinterpret_cast<const uint8_t*>(&plan_accesses);
   const std::vector<Memory> memory{{kCode, {text, text + kBytes}}};
   std::vector<uint64_t> begins;
-  for (size_t at = 0; at + kMostInstructionBytes < kBytes;) {
+  for (size_t at = 0; at + kMaxInstructionBytes < kBytes;) {
     Instruction instruction;
     REQUIRE(decode(memory[0].bytes.data() + at, kBytes - at, kCode + at, instruction));
     begins.push_back(kCode + at);

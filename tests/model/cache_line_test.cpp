@@ -109,10 +109,10 @@ TEST_CASE("both lines of a pair can be told apart from one") {
 
 TEST_CASE("what there is no room for is counted and changes nothing") {
   LineWindow window;
-  for (uint32_t thread = 0; thread < kMostLineThreads; ++thread)
+  for (uint32_t thread = 0; thread < kMaxLineThreads; ++thread)
     CHECK(window.note({thread, 0, 4, kWrite, 1, 10}));
-  CHECK_FALSE(window.note({kMostLineThreads, 0, 4, kWrite, 1, 10}));
-  for (uint8_t spot = 1; spot < kMostSpots; ++spot) CHECK(window.note({0, spot, 1, kWrite, 1, 10}));
+  CHECK_FALSE(window.note({kMaxLineThreads, 0, 4, kWrite, 1, 10}));
+  for (uint8_t spot = 1; spot < kMaxSpots; ++spot) CHECK(window.note({0, spot, 1, kWrite, 1, 10}));
   CHECK_FALSE(window.note({0, 32, 1, kWrite, 1, 10}));
   CHECK_FALSE(window.note({0, 0, 0, kWrite, 1, 10}));
   CHECK_FALSE(window.note({0, 127, 2, kWrite, 1, 10}));

@@ -50,7 +50,7 @@ std::vector<Step> follow(pid_t child, uint64_t program) {
     ptrace(PTRACE_GETREGS, child, nullptr, &regs);
     if (regs.rip == program) functions = {program};
     if (!functions.empty()) {
-      uint8_t bytes[kMostInstructionBytes];
+      uint8_t bytes[kMaxInstructionBytes];
       Instruction instruction;
       const MachineState state = state_of(regs);
       if (!decode(bytes, read_child(&child, regs.rip, bytes, sizeof bytes), regs.rip, instruction)) break;
@@ -61,7 +61,7 @@ std::vector<Step> follow(pid_t child, uint64_t program) {
       PlanWorkspace workspace;
       AccessPlan plan;
       plan_accesses(functions.back(), regs.rip, reader, workspace, plan);
-      step.planned.resize(kMostPlannedAccesses);
+      step.planned.resize(kMaxPlannedAccesses);
       step.planned.resize(apply_plan(plan, state, reader, step.planned.data()));
       steps.push_back(std::move(step));
       if (instruction.flow == Instruction::Flow::Call) functions.push_back(instruction.target);

@@ -108,10 +108,10 @@ TEST_CASE("what comes to the place of released data begins anew") {
 
 TEST_CASE("more threads than there is room for are counted and harm nothing") {
   const auto one = line();
-  for (uint32_t thread = 0; thread < WrittenLine::kMostWriters + 3; ++thread)
+  for (uint32_t thread = 0; thread < WrittenLine::kMaxWriters + 3; ++thread)
     one->note(thread, bytes(thread, 1));
   CHECK(one->lost() == 3);
-  CHECK(one->interleaved() == WrittenLine::kMostWriters - 1);
+  CHECK(one->interleaved() == WrittenLine::kMaxWriters - 1);
 }
 
 TEST_CASE("nothing is lost where threads note at the same time") {

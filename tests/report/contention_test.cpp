@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/findings/contention.h"
-#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/format_contention.h"
 #include "analysis/views/run/merged_contention.h"
 #include "prof/base/message.h"
 #include "tests/analysis/database/run_text.h"
@@ -129,10 +129,10 @@ TEST_CASE("one of the two threads that are named writes, and each has the variab
 TEST_CASE(
     "where contention cannot be followed that is said, and of several processes that they are not compared") {
   RunSummary run;
-  CHECK(why_no_contention(run)->find("not measured") != std::string::npos);
+  CHECK(reason_no_contention(run)->find("not measured") != std::string::npos);
   run.notes = {{hpcrun::NoteKind::Run, "Contention is high in this sentence."},
                {hpcrun::NoteKind::Contention, "It was not followed in app."}};
-  CHECK(why_no_contention(run) == run.notes[1].text);
+  CHECK(reason_no_contention(run) == run.notes[1].text);
   run.looked_for_contention = true;
   run.processes = 1;
   CHECK(contention_notes(run).size() == 1);

@@ -250,7 +250,7 @@ TEST_CASE("a node whose devices copy slowly is told from one that copies more") 
       badly_seated.sentence ==
       "Node n2 (ranks 8-11) copies to and from devices 3.0 x as long as the median (2.70 s, not 900 ms), for "
       "the same number of bytes; the others wait " +
-          words_for_duration(seated.outliers.front().awaited_s) +
+          format_duration(seated.outliers.front().awaited_s) +
           " longer in MPI_Allreduce, called by main (main.cpp:43).");
   CHECK(badly_seated.values.at("bytes_ratio") == Approx(1));
   CHECK(badly_seated.advice.find("badly seated") != std::string::npos);
@@ -334,7 +334,7 @@ TEST_CASE("ranks that wait are blamed on nobody where they had no processor") {
   options.view = ReportView::Ranks;
   CHECK(rendered(job.reported(), options)
             .text.find("note           ranks had a processor for only " +
-                       words_for_percent(*report.had_processor)) != std::string::npos);
+                       format_percent(*report.had_processor)) != std::string::npos);
   options.format = ReportFormat::Json;
   const auto json = nlohmann::json::parse(rendered(job.reported(), options).text);
   CHECK(json["had_processor"].get<double>() == Approx(*report.had_processor));

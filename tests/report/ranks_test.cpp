@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "analysis/findings/all_findings.h"
+#include "analysis/views/ranks/format_ranks.h"
 #include "analysis/views/ranks/rank_report.h"
-#include "analysis/views/ranks/ranks_in_words.h"
 #include "tests/analysis/database/databases.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/report/database_builder.h"
@@ -369,11 +369,11 @@ TEST_CASE("a run without ranks is refused with what to do") {
   b.spend(b.thread(0), {{"main", 1}}, 1);
   const Database database = b.build();
   const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
-  CHECK(why_no_ranks(tree)->find("mpirun -n N prof run ./app") != std::string::npos);
+  CHECK(reason_no_ranks(tree)->find("mpirun -n N prof run ./app") != std::string::npos);
 }
 
 TEST_CASE("ranks are listed as ranges") {
-  CHECK(words_for_ranks({7}) == "7");
-  CHECK(words_for_ranks({0, 1, 2, 9}) == "0-2 and 9");
-  CHECK(words_for_ranks({0, 2, 4, 6}, 2) == "0, 2 and 2 more");
+  CHECK(format_ranks({7}) == "7");
+  CHECK(format_ranks({0, 1, 2, 9}) == "0-2 and 9");
+  CHECK(format_ranks({0, 2, 4, 6}, 2) == "0, 2 and 2 more");
 }

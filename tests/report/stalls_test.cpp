@@ -119,7 +119,7 @@ TEST_CASE("the summary names stalls among its findings") {
 
 TEST_CASE("what keeps a run from showing stalls is one line") {
   const auto why = [](const Database& database) {
-    return why_no_stalls(build_call_tree(database, select(database, {}, {}), false)).value_or("");
+    return reason_no_stalls(build_call_tree(database, select(database, {}, {}), false)).value_or("");
   };
   CHECK(why(stalled_ranks()).empty());
   Database database = stalled_ranks();

@@ -63,7 +63,7 @@ TEST_CASE("a breakpoint's signal belongs to one kind, and is no sample") {
     CHECK_FALSE(is_breakpoint_of(third, data + low));
   }
   CHECK(data >> 31 == kBreakpointSignalData >> 31);
-  CHECK(perf_signal_data(kMostEvents) >> 31 != data >> 31);
+  CHECK(perf_signal_data(kMaxThreadEvents) >> 31 != data >> 31);
 }
 
 TEST_CASE("the signals of all kinds are owned, and requests are among them") {

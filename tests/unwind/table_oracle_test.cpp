@@ -222,7 +222,7 @@ void compare_module(const char* part_of_path, bool few = false) {
   CHECK((table.index || !few));
   if (table.index) {
     CHECK(table.row_count == 0);
-    CHECK((few || table.index->functions() >= CfiIndex::kLeastFunctions));
+    CHECK((few || table.index->functions() >= CfiIndex::kMinFunctions));
     return;
   }
   CHECK(rows.equal > 0);

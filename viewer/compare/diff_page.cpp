@@ -5,7 +5,7 @@
 #include <QVBoxLayout>
 #include <cmath>
 
-#include "analysis/views/compare/comparison_in_words.h"
+#include "analysis/views/compare/format_comparison.h"
 #include "analysis/views/compare/significance.h"
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/wording.h"
@@ -38,18 +38,18 @@ QString source_link(const Database& database, const Place& place) {
   return QString("<a href=\"line:%1?of=%2\">%3</a>")
       .arg(place.file)
       .arg(place.line)
-      .arg(html(words_for_place(database, place)));
+      .arg(html(format_place(database, place)));
 }
 
 // Returns a sentence that names both runs and how they are shown.
-QString runs_in_words(const Document& document) {
+QString format_runs(const Document& document) {
   const CallTree& tree = document.tree();
   auto [before, after] = names_of(document.directory(), document.other_run()->directory);
   if (document.comparing().is_other_before) std::swap(before, after);
   QString text = row("before", before.toHtmlEscaped()) + row("after", after.toHtmlEscaped());
   for (size_t m = 0; m < tree.distinct_metrics(); ++m) {
-    QString words = html(total_in_words(tree, m));
-    if (const std::string scale = scale_in_words(tree, m); !scale.empty()) words += " &ndash; " + html(scale);
+    QString words = html(format_total_change(tree, m));
+    if (const std::string scale = format_scale(tree, m); !scale.empty()) words += " &ndash; " + html(scale);
     text += row(m == 0 ? "in all" : "", words);
   }
   return "<table cellspacing=\"2\">" + text + "</table>";
@@ -92,10 +92,10 @@ QString sentence(const QPalette& palette, const Document& document, Rows& functi
   const int sign = !is_beyond_chance ? 0 : change.exclusive.difference() > 0 ? 1 : -1;
   QString text = QString("<tr><td width=\"80\" align=\"right\" bgcolor=\"%1\">%2&nbsp;</td><td>&nbsp;")
                      .arg(change_colour(palette, sign).name(),
-                          html(words_for_difference(tree.metric(m), change.exclusive)));
+                          html(format_difference(tree.metric(m), change.exclusive)));
   text += link("top-down", change.frame, html(frame_name(*tree.database, tree.frames[change.frame])));
   if (place.known()) text += " (" + source_link(*tree.database, place) + ")";
-  text += ": " + html(change_in_words(tree, change, m)) + " &nbsp; ";
+  text += ": " + html(format_function_change(tree, change, m)) + " &nbsp; ";
   text += link("bottom-up", change.frame, "Callers") + " &middot; " +
           link("flame-graph", change.frame, "Flame graph");
   return text + "</td></tr>";
@@ -114,7 +114,7 @@ DiffPage::DiffPage(Document& document, QWidget* parent) : Page(document, parent)
   connect(&document, &Document::metric_changed, this, &DiffPage::renew);
 }
 
-QString DiffPage::why_empty() const {
+QString DiffPage::reason_empty() const {
   return document().other_run() ? QString()
                                 : "no other run is compared; choose one with File > Compare with..., drop "
                                   "its database with Ctrl held, or name it with --compare";
@@ -137,7 +137,7 @@ void DiffPage::renew() {
 
 void DiffPage::fill() {
   const CallTree& tree = document().tree();
-  if (!tree.compared || tree.distinct_metrics() == 0) return text_->setHtml("<p>" + why_empty() + "</p>");
+  if (!tree.compared || tree.distinct_metrics() == 0) return text_->setHtml("<p>" + reason_empty() + "</p>");
   const size_t m = document().metric();
   const std::unique_ptr<Rows> functions = make_rows(Reading::Flat, tree);
   struct Part {
@@ -162,7 +162,7 @@ void DiffPage::fill() {
       part.rows += sentence(palette(), document(), *functions, changes[i], are_beyond[i]);
   }
   if (less.cost > more.cost) std::swap(more, less);  // the larger cost first
-  QString text = runs_in_words(document());
+  QString text = format_runs(document());
   for (const Part* part : {&more, &less, &chance}) {
     if (part->count == 0) continue;
     text += "<h3>" + part->title + "</h3><table cellspacing=\"3\">" + part->rows + "</table>";

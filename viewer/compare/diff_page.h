@@ -16,7 +16,7 @@ class DiffPage : public Page {
 
   QString id() const override { return "diff"; }
   QString title() const override { return "Diff"; }
-  QString why_empty() const override;
+  QString reason_empty() const override;
   QWidget* main_widget() override { return text_; }
   QString text() const { return text_->toPlainText(); }
 

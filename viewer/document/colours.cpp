@@ -32,12 +32,12 @@ double luminance(const QColor& colour) {
 
 QRgb colour_of_function(std::string_view name) {
   constexpr unsigned kHues = 360, kSteps = 4;
-  constexpr float kLeastLightness = 0.66f, kLightnessStep = 0.03f;
-  constexpr float kLeastSaturation = 0.42f, kSaturationStep = 0.08f;
+  constexpr float kMinLightness = 0.66f, kLightnessStep = 0.03f;
+  constexpr float kMinSaturation = 0.42f, kSaturationStep = 0.08f;
   const uint64_t h = hash(name);
   const float hue = static_cast<float>(h % kHues) / kHues;
-  const float lightness = kLeastLightness + kLightnessStep * static_cast<float>(h >> 20 & (kSteps - 1));
-  const float saturation = kLeastSaturation + kSaturationStep * static_cast<float>(h >> 40 & (kSteps - 1));
+  const float lightness = kMinLightness + kLightnessStep * static_cast<float>(h >> 20 & (kSteps - 1));
+  const float saturation = kMinSaturation + kSaturationStep * static_cast<float>(h >> 40 & (kSteps - 1));
   return QColor::fromHslF(hue, saturation, lightness).rgb();
 }
 

@@ -111,7 +111,7 @@ void Document::choose_time(std::optional<TimeRange> range) {
     traces().want_index();
 }
 
-QString Document::chosen_time_in_words() const {
+QString Document::format_chosen_time() const {
   if (!chosen_time_) return {};
   constexpr double kNsPerSecond = 1e9;
   constexpr int kDigitsOfNs = 9;

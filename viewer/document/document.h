@@ -78,7 +78,7 @@ class Document : public QObject {
   // The time range of tree(), from the traces; empty for the whole run, as it was measured.
   const std::optional<TimeRange>& chosen_time() const { return chosen_time_; }
   // Returns "1.500 s to 2.250 s (750 ms)", from the start of the traces; empty for the whole run.
-  QString chosen_time_in_words() const;
+  QString format_chosen_time() const;
   // True while the traces are being indexed. Until then tree() covers the whole run.
   bool is_time_awaited() const { return chosen_time_ && !timed_; }
 

@@ -28,7 +28,7 @@ class Page : public QWidget {
   // Returns the title of the window's tab, such as "Top-down".
   virtual QString title() const = 0;
   // Returns the reason why there is nothing to show, as a sentence, or empty.
-  virtual QString why_empty() const { return {}; }
+  virtual QString reason_empty() const { return {}; }
   // Returns a one-line description of the file and its defect if data could not be read, or empty.
   virtual QString failure() const { return {}; }
   // False while the page computes something in the background. Screenshots wait for it.

@@ -6,7 +6,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr int kLeastCharacters = 30;
+constexpr int kMinCharacters = 30;
 
 }  // namespace
 
@@ -14,7 +14,7 @@ SearchLine::SearchLine(const QString& hint, QWidget* parent) : QLineEdit(parent)
   setObjectName("search");
   setPlaceholderText(hint);
   setClearButtonEnabled(true);
-  setMinimumWidth(fontMetrics().averageCharWidth() * kLeastCharacters);
+  setMinimumWidth(fontMetrics().averageCharWidth() * kMinCharacters);
 }
 
 void SearchLine::start() {

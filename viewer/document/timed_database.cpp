@@ -11,7 +11,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr int kMostJobs = 4;
+constexpr int kMaxJobs = 4;
 constexpr double kSecondsPerNs = 1e-9;
 
 bool is_queue(const Profile& profile) {
@@ -48,7 +48,7 @@ Database timed_database(const Database& whole, const TraceIndex& index, TimeRang
   for (const Profile& profile : whole.profiles) timed.profiles.push_back({profile.id, {}, 0});
 
   const size_t rows = index.traces().rows();
-  const int jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostJobs);
+  const int jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxJobs);
   std::atomic<size_t> next{0};
   parallel_for(static_cast<size_t>(jobs), jobs, [&](size_t) {
     Propagation sums;

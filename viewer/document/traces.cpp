@@ -9,10 +9,10 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kReportEveryMs = 50;
-constexpr int kMostReaders = 4;  // more would only wait for the disk
+constexpr int kMaxReaders = 4;  // more would only wait for the disk
 
 int jobs() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostReaders);
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxReaders);
 }
 
 }  // namespace

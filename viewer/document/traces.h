@@ -31,8 +31,8 @@ class Traces : public QObject {
   void cancel();
   // Called after much was read. Unmaps resident pages if there are more than `most` bytes; they are read
   // again when they are needed.
-  static constexpr uint64_t kMostResident = 104 << 20;  // bytes, of all files of this process
-  void give_back(uint64_t most = kMostResident) const;
+  static constexpr uint64_t kMaxResident = 104 << 20;  // bytes, of all files of this process
+  void give_back(uint64_t most = kMaxResident) const;
 
  signals:
   // The share done, 0..1, while the index is being built.

@@ -30,13 +30,13 @@ QString three_digits(double value) {
 }  // namespace
 
 QString quantity(const Metric& metric, double value) {
-  if (metric.unit == "sec") return QString::fromStdString(words_for_duration(value));
-  if (metric.unit == "bytes") return QString::fromStdString(words_for_bytes(value));
+  if (metric.unit == "sec") return QString::fromStdString(format_duration(value));
+  if (metric.unit == "bytes") return QString::fromStdString(format_bytes(value));
   return counted(value);
 }
 
 QString percent(double share) {
-  return share > 0 ? QString::fromStdString(words_for_percent(share)) : QString();
+  return share > 0 ? QString::fromStdString(format_percent(share)) : QString();
 }
 
 QString signed_percent(double share, int sign) {
@@ -54,7 +54,7 @@ QString duration(uint64_t ns) {
   if (ns < kUs) return QString::number(ns) + " ns";
   if (ns < kMs) return three_digits(static_cast<double>(ns) / kUs) + " us";
   if (ns < kSecond) return three_digits(static_cast<double>(ns) / kMs) + " ms";
-  return QString::fromStdString(words_for_duration(static_cast<double>(ns) / kNsPerSecond));
+  return QString::fromStdString(format_duration(static_cast<double>(ns) / kNsPerSecond));
 }
 
 QString fitted_name(const QString& name, const QFontMetrics& font, int pixels) {

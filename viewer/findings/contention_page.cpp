@@ -6,10 +6,10 @@
 #include <functional>
 
 #include "analysis/findings/contention.h"
-#include "analysis/views/run/contention_in_words.h"
-#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/run/format_contention.h"
+#include "analysis/views/run/format_repairs.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 #include "viewer/document/words.h"
 #include "viewer/findings/links.h"
@@ -49,8 +49,8 @@ ContentionPage::ContentionPage(Document& document, QWidget* parent)
   connect(&rows(), &EvidenceTable::row_chosen, this, &ContentionPage::show_picture);
 }
 
-QString ContentionPage::why_empty() const {
-  const auto reason = why_no_contention(document().run());
+QString ContentionPage::reason_empty() const {
+  const auto reason = reason_no_contention(document().run());
   return reason ? QString::fromStdString(*reason) : QString();
 }
 
@@ -63,7 +63,7 @@ void ContentionPage::fill() {
     if (!record.sides.empty()) add_record(record, findings_[number++]);
   QStringList said;
   if (findings_.empty()) said << "no contention was found";
-  for (const std::string& repair : repairs_in_words(document().measured_tree(), run.repairs))
+  for (const std::string& repair : format_repairs(document().measured_tree(), run.repairs))
     said << html(repair);
   for (const std::string& note : contention_notes(run)) said << html(note);
   QStringList sources;
@@ -91,9 +91,9 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
   Evidence evidence{{}, details};
   if (!finding.contexts.empty()) evidence.frames = finding.contexts.front().frames;
   Cell accesses = count_cell(seen);
-  accesses.tip += " accesses of " + QString::fromStdString(words_for_count(threads_of(record), "thread"));
+  accesses.tip += " accesses of " + QString::fromStdString(format_count(threads_of(record), "thread"));
   QStandardItem* const item =
-      rows().add({object_in_words(tree, record), std::string(name_of(record.sharing)) + " sharing",
+      rows().add({format_object(tree, record), std::string(name_of(record.sharing)) + " sharing",
                   share_cell(finding.cost->share_of_run), cost_cell(*finding.cost), accesses, ""},
                  std::move(evidence));
   item->setData(QVariant::fromValue<qulonglong>(&record - document().run().contention.data()), kRecordRole);
@@ -104,10 +104,10 @@ void ContentionPage::add_record(const ContendedRecord& record, const Finding& fi
   for (const ContendedRecord::Side& side : sides) {
     const std::vector<CodeFrame> frames = frames_of(tree, side.context);
     rows().add(
-        {"thread " + thread_label(document().database(), side.profile) + ": " + part_in_words(record, side),
+        {"thread " + thread_label(document().database(), side.profile) + ": " + format_part(record, side),
          std::string(name_of(side.access)), share_cell(cpu_s > 0 ? side.weight_s / cpu_s : 0),
          seconds_cell(side.weight_s), count_cell(static_cast<double>(side.accesses)),
-         frames.empty() ? counted_in_words(side) : code_in_words(frames)},
+         frames.empty() ? format_counted(side) : format_code(frames)},
         {frames, {}}, item);
   }
   rows().expand(item->index());

@@ -16,7 +16,7 @@ class ContentionPage : public EvidencePage {
 
   QString id() const override { return "contention"; }
   QString title() const override { return "Contention"; }
-  QString why_empty() const override;
+  QString reason_empty() const override;
 
  protected:
   void fill() override;

@@ -10,8 +10,8 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostIdle = 64, kMostWaits = 256;  // the longest ones, which are searched
-constexpr size_t kMostTasks = 4'000'000;            // 16 bytes each
+constexpr size_t kMaxIdle = 64, kMaxWaits = 256;  // the longest ones, which are searched
+constexpr size_t kMaxTasks = 4'000'000;           // 16 bytes each
 
 bool has_traces(const Database& database) {
   return std::any_of(database.traces.begin(), database.traces.end(),
@@ -54,7 +54,7 @@ std::vector<TimeRange> idle_between(const Database& database, std::vector<TimeRa
     if (task.begin_ns > busy_until) idle.push_back({busy_until, task.begin_ns});
     busy_until = std::max(busy_until, task.end_ns);
   }
-  keep_longest(idle, kMostIdle, [](const TimeRange& range) { return range.ns(); });
+  keep_longest(idle, kMaxIdle, [](const TimeRange& range) { return range.ns(); });
   return idle;
 }
 
@@ -89,7 +89,7 @@ DeviceMoments::Known DeviceMoments::search(const Database& database, const std::
   Known known;
   std::vector<TimeRange> tasks;
   LaunchSource launches = database.launches;  // a copy with its own position
-  for (std::vector<DeviceLaunch> block; launches && tasks.size() < kMostTasks && launches(block);) {
+  for (std::vector<DeviceLaunch> block; launches && tasks.size() < kMaxTasks && launches(block);) {
     if (is_cancelled) return {};
     for (const DeviceLaunch& launch : block) {
       const TimeRange range{launch.start_ns, launch.end_ns};
@@ -108,7 +108,7 @@ DeviceMoments::Known DeviceMoments::search(const Database& database, const std::
     if (is_cancelled) return {};
     for (const WaitForDevice& wait : block)
       known.waits.push_back(moment_of({wait.begin_ns, wait.end_ns}, wait.thread));
-    keep_longest(known.waits, kMostWaits, ns_of);
+    keep_longest(known.waits, kMaxWaits, ns_of);
   }
   return known;
 }

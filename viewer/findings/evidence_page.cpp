@@ -18,7 +18,7 @@ EvidencePage::EvidencePage(Document& document, const QStringList& columns, QWidg
       beside_(new QSplitter(Qt::Horizontal)),
       halves_(new QSplitter(Qt::Vertical)),
       layers_(new QStackedLayout(this)) {
-  empty_->setObjectName("why_empty");
+  empty_->setObjectName("reason_empty");
   empty_->setAlignment(Qt::AlignCenter);
   empty_->setWordWrap(true);
   empty_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -87,7 +87,7 @@ void EvidencePage::renew() {
   const QString limit = limits();
   limit_->setText("<i>" + limit + "</i>");
   limit_->setVisible(!limit.isEmpty());
-  const QString reason = why_empty();
+  const QString reason = reason_empty();
   empty_->setText(reason);
   layers_->setCurrentIndex(reason.isEmpty() ? 0 : 1);
   if (!reason.isEmpty()) return;
@@ -111,11 +111,11 @@ QString EvidencePage::limits() const {
 // table, which shows whole rows.
 void EvidencePage::divide() {
   if (is_divided_ || !isVisible() || table_->model()->rowCount() == 0) return;
-  constexpr int kLeastLines = 8;
+  constexpr int kMinLines = 8;
   const int all = halves_->height() - halves_->handleWidth();
   const int line = details_->fontMetrics().lineSpacing();
   const int needed = static_cast<int>(details_->document()->size().height()) + 2 * details_->frameWidth();
-  const int details = std::min(std::max(needed, kLeastLines * line), all / 2);
+  const int details = std::min(std::max(needed, kMinLines * line), all / 2);
   const int table = table_->height_of_rows(all - details);
   halves_->setSizes({table, all - table});
   if (!beside_details_) return;

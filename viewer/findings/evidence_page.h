@@ -23,7 +23,7 @@ class EvidencePage : public Page {
  protected:
   EvidencePage(Document& document, const QStringList& columns, QWidget* parent);
 
-  // Fills the emptied table and the sentences above it. Called only if why_empty() returns no reason.
+  // Fills the emptied table and the sentences above it. Called only if reason_empty() returns no reason.
   virtual void fill() = 0;
   // Returns a sentence on the effect of a selected time here; empty if fill() shows that time only.
   virtual QString limit_of_time() const { return "Of the whole run: this page is not available by time."; }

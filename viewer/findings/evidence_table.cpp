@@ -22,7 +22,7 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kEvidenceRole = Qt::UserRole + 20;
-constexpr int kLeastOfWidest = 30;  // average letters that the widest column keeps if not all columns fit
+constexpr int kMinOfWidest = 30;  // average letters that the widest column keeps if not all columns fit
 // Separates a right-aligned number from the text after it.
 constexpr const char* kGap = "   ";
 
@@ -88,7 +88,7 @@ QString key_of(QModelIndex row) {
 }  // namespace
 
 Cell seconds_cell(double seconds) {
-  return {QString::fromStdString(words_for_duration(seconds)), seconds,
+  return {QString::fromStdString(format_duration(seconds)), seconds,
           exact_quantity({"", "sec", ""}, seconds)};
 }
 
@@ -186,7 +186,7 @@ void EvidenceTable::fit_columns() {
   // The scroll bar appears when the rows are laid out.
   const int bar = verticalScrollBar()->isVisible() ? 0 : verticalScrollBar()->sizeHint().width();
   const int over = std::accumulate(widths.begin(), widths.end(), 0) - (viewport()->width() - bar);
-  const int least = std::min(kLeastOfWidest * fontMetrics().averageCharWidth(), *widest);
+  const int least = std::min(kMinOfWidest * fontMetrics().averageCharWidth(), *widest);
   if (over > 0) *widest = std::max(least, *widest - over);
   for (int column = 0; column < model_.columnCount(); ++column)
     setColumnWidth(column, widths[static_cast<size_t>(column)]);

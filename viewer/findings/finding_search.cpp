@@ -36,8 +36,8 @@ void FindingSearch::search(std::shared_ptr<const CallTree> tree, uint64_t turn, 
   Known known;
   try {
     known.findings = all_findings(*tree, run, nullptr);
-    known.why_no_stalls = prof::why_no_stalls(*tree).value_or("");
-    known.is_complete = !known.why_no_stalls.empty();
+    known.reason_no_stalls = prof::reason_no_stalls(*tree).value_or("");
+    known.is_complete = !known.reason_no_stalls.empty();
     tell(known, turn);
     if (known.is_complete) return;
     StallOptions options;
@@ -48,7 +48,7 @@ void FindingSearch::search(std::shared_ptr<const CallTree> tree, uint64_t turn, 
   } catch (const StallsCancelled&) {
     return;
   } catch (const std::exception& error) {
-    known.why_no_stalls = error.what();
+    known.reason_no_stalls = error.what();
   }
   known.is_complete = true;
   tell(std::move(known), turn);

@@ -30,7 +30,7 @@ class FindingSearch : public QObject {
   const std::optional<StallReport>& stalls() const { return known_.stalls; }
   // Returns the reason and the remedy if the traces do not show stalls; empty if they do, or if that is not
   // known yet.
-  const std::string& why_no_stalls() const { return known_.why_no_stalls; }
+  const std::string& reason_no_stalls() const { return known_.reason_no_stalls; }
   bool is_complete() const { return known_.is_complete; }
 
  signals:
@@ -40,7 +40,7 @@ class FindingSearch : public QObject {
   struct Known {
     std::vector<Finding> findings;
     std::optional<StallReport> stalls;
-    std::string why_no_stalls;
+    std::string reason_no_stalls;
     bool is_complete = false;
   };
 

@@ -3,8 +3,8 @@
 #include <QStringList>
 
 #include "analysis/findings/device_idleness.h"
-#include "analysis/views/run/devices_in_words.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/run/format_devices.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 #include "viewer/document/words.h"
 #include "viewer/findings/links.h"
@@ -16,7 +16,7 @@ namespace {
 // Returns only the name for a caller: the details contain the rest.
 std::string where(const Blamed& blamed) {
   std::string text = blamed.what;
-  QString caller = QString::fromStdString(function_in_words({{blamed.caller, "", "", 0}}));
+  QString caller = QString::fromStdString(format_function({{blamed.caller, "", "", 0}}));
   caller.remove("(anonymous namespace)::");
   if (!blamed.caller.empty()) text += " <- " + caller.toStdString();
   if (!blamed.place.empty()) text += " (" + blamed.place + ")";
@@ -36,7 +36,7 @@ IdlenessPage::IdlenessPage(Document& document, QWidget* parent)
                    {"what", "time", "share", "of run at most", "launch", "gaps", "wake-up", "rank by time"},
                    parent) {}
 
-QString IdlenessPage::why_empty() const {
+QString IdlenessPage::reason_empty() const {
   if (!document().run().devices.empty()) return {};
   return QString(kNoDevices) +
          "\nprof run traces devices by default; prof run -e locks shows what else threads wait for.";
@@ -55,9 +55,9 @@ void IdlenessPage::fill() {
   const Idleness found = idleness(document().database(), document().measured_tree().selection, run);
   QStringList said;
   for (const DeviceUse& use : run.devices) {
-    said << "<b>" + html(device_in_words(run, use)) + "</b><br>" + html(device_shares_in_words(use));
+    said << "<b>" + html(format_device(run, use)) + "</b><br>" + html(format_device_shares(use));
     if (use.paused_s > 0)
-      said << html("measuring was paused for " + words_for_duration(use.paused_s) + ", which is not counted");
+      said << html("measuring was paused for " + format_duration(use.paused_s) + ", which is not counted");
     if (const size_t processes = processes_that_share(run, use); processes > 1)
       said << QString("%1 processes of this run share it: each is blamed for the time in which none used it")
                   .arg(processes);
@@ -140,23 +140,23 @@ void IdlenessPage::add_tasks(const std::vector<RankedTask>& tasks) {
   QStandardItem* const parent = rows().add_heading("kernels and copies, by the time threads waited for them");
   for (const RankedTask& task : tasks) {
     const QString tip = QString("blamed for %1, number %2 by that; ran for %3, number %4 by that")
-                            .arg(QString::fromStdString(words_for_duration(task.blame_s)))
+                            .arg(QString::fromStdString(format_duration(task.blame_s)))
                             .arg(task.blame_rank)
-                            .arg(QString::fromStdString(words_for_duration(task.time_s)))
+                            .arg(QString::fromStdString(format_duration(task.time_s)))
                             .arg(task.time_rank);
-    rows().add({task.name, seconds_cell(task.blame_s), "", "", "", "", "",
-                Cell(QString("%1 (%2)")
-                         .arg(task.time_rank)
-                         .arg(QString::fromStdString(words_for_duration(task.time_s))),
-                     static_cast<double>(task.time_rank), tip)},
-               {{}, {}, [this, name = task.name] { return moments_->run_of(name); }}, parent);
+    rows().add(
+        {task.name, seconds_cell(task.blame_s), "", "", "", "", "",
+         Cell(
+             QString("%1 (%2)").arg(task.time_rank).arg(QString::fromStdString(format_duration(task.time_s))),
+             static_cast<double>(task.time_rank), tip)},
+        {{}, {}, [this, name = task.name] { return moments_->run_of(name); }}, parent);
   }
 }
 
 void IdlenessPage::add_devices() {
   const RunSummary& run = document().run();
   for (const DeviceUse& use : run.devices) {
-    QStandardItem* const parent = rows().add_heading(QString::fromStdString(device_in_words(run, use)) +
+    QStandardItem* const parent = rows().add_heading(QString::fromStdString(format_device(run, use)) +
                                                      ", and shares of its time in use");
     rows().add({"in use", seconds_cell(use.window_s)}, {}, parent);
     for (const DeviceTime& time : device_times(use)) {
@@ -171,12 +171,12 @@ void IdlenessPage::add_devices() {
     for (const DeviceUse::Queue& queue : use.queues) {
       const QueueCosts costs = queue_costs(document().database(), queue.profile);
       const std::string name = queue.name.empty() ? "(no name)" : queue.name;
-      rows().add({name + ": " + words_for_count(costs.tasks, "task") + ", " +
-                      words_for_bytes(costs.to_device_bytes) + " to the device, " +
-                      words_for_bytes(costs.from_device_bytes) + " from it, copies " +
-                      words_for_duration(costs.copy_s),
-                  seconds_cell(costs.execution_s)},
-                 {{}, {}, [this, of = queue.profile] { return moments_->all_of(of); }}, parent);
+      rows().add(
+          {name + ": " + format_count(costs.tasks, "task") + ", " + format_bytes(costs.to_device_bytes) +
+               " to the device, " + format_bytes(costs.from_device_bytes) + " from it, copies " +
+               format_duration(costs.copy_s),
+           seconds_cell(costs.execution_s)},
+          {{}, {}, [this, of = queue.profile] { return moments_->all_of(of); }}, parent);
     }
   }
 }

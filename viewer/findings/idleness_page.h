@@ -16,7 +16,7 @@ class IdlenessPage : public EvidencePage {
 
   QString id() const override { return "idleness"; }
   QString title() const override { return "Idleness"; }
-  QString why_empty() const override;
+  QString reason_empty() const override;
   bool is_complete() const override;
 
  protected:

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/format_contention.h"
 #include "analysis/views/run/line_pictures.h"
 #include "analysis/words/numbers.h"
 #include "viewer/document/colours.h"
@@ -18,11 +18,11 @@ namespace prof::viewer {
 namespace {
 
 constexpr size_t kBytes = 64;
-constexpr size_t kMostPictures = 4;
-constexpr size_t kMostRows = 16;
+constexpr size_t kMaxPictures = 4;
+constexpr size_t kMaxRows = 16;
 constexpr size_t kBytesPerTick = 8;
 constexpr int kLabelLetters = 24;  // the limit of a thread's label
-constexpr int kLeastCell = 5;
+constexpr int kMinCell = 5;
 constexpr int kRowsAround = 4;  // title, ruler, common bytes, and a gap
 // Hues of threads, distinguishable on light and dark backgrounds.
 constexpr int kHues[] = {210, 28, 130, 330, 48, 275, 180, 0};
@@ -67,7 +67,7 @@ void LinePictureView::show_record(const ContendedRecord* record) {
   record_ = record;
   pictures_ = record ? line_pictures(*record) : std::vector<LinePicture>();
   lines_ = pictures_.size();
-  if (pictures_.size() > kMostPictures) pictures_.resize(kMostPictures);
+  if (pictures_.size() > kMaxPictures) pictures_.resize(kMaxPictures);
   updateGeometry();
   setMinimumHeight(minimumSizeHint().height());
   update();
@@ -93,25 +93,25 @@ int LinePictureView::label_width() const {
 
 int LinePictureView::cell_width() const {
   const int room = width() - label_width() - 3 * fontMetrics().averageCharWidth();  // followed by a "64"
-  return std::clamp(room / static_cast<int>(kBytes), kLeastCell, row_height());
+  return std::clamp(room / static_cast<int>(kBytes), kMinCell, row_height());
 }
 
 size_t LinePictureView::rows_shown(size_t picture) const {
-  return std::min(pictures_[picture].rows.size(), kMostRows);
+  return std::min(pictures_[picture].rows.size(), kMaxRows);
 }
 
 QString LinePictureView::rows_left_out(size_t picture) const {
   const size_t more = pictures_[picture].rows.size() - rows_shown(picture);
   return more == 0 ? QString()
                    : QString("and %1 more on this line; see the table")
-                         .arg(QString::fromStdString(words_for_count(more, "thread")));
+                         .arg(QString::fromStdString(format_count(more, "thread")));
 }
 
 QString LinePictureView::lines_left_out() const {
   const size_t more = lines_ - pictures_.size();
   return more == 0 ? QString()
                    : QString("and %1 more of this data; see the table")
-                         .arg(QString::fromStdString(words_for_count(more, "line")));
+                         .arg(QString::fromStdString(format_count(more, "line")));
 }
 
 int LinePictureView::rows_of(size_t picture) const {
@@ -133,13 +133,12 @@ QRect LinePictureView::cell(size_t picture, size_t row, size_t byte) const {
 QSize LinePictureView::minimumSizeHint() const {
   const int more = lines_left_out().isEmpty() ? 0 : row_height();
   const int height = pictures_.empty() ? row_height() : top_of(pictures_.size()) + more;
-  return {label_width() + kLeastCell * static_cast<int>(kBytes) + 3 * fontMetrics().averageCharWidth(),
-          height};
+  return {label_width() + kMinCell * static_cast<int>(kBytes) + 3 * fontMetrics().averageCharWidth(), height};
 }
 
 QSize LinePictureView::sizeHint() const {
   constexpr int kCell = 7;  // wide enough for the text on 8 bytes
-  return minimumSizeHint() + QSize((kCell - kLeastCell) * static_cast<int>(kBytes), 0);
+  return minimumSizeHint() + QSize((kCell - kMinCell) * static_cast<int>(kBytes), 0);
 }
 
 QColor LinePictureView::colour_of(uint32_t profile) const {
@@ -263,7 +262,7 @@ QString LinePictureView::words_at(const QPoint& point) const {
       for (const ContendedRecord::Side& side : record_->sides)
         if (side.profile == thread.profile && byte >= side.line_offset &&
             byte < side.line_offset + side.bytes)
-          part = part_in_words(*record_, side) + ", ";
+          part = format_part(*record_, side) + ", ";
       return QString::fromStdString(
           fmt::format("thread {} {} {}byte {} of the line", who, does(thread.bytes[byte]), part, byte));
     }

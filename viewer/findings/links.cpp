@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 #include "viewer/options/view_options.h"
 
@@ -84,7 +84,7 @@ std::optional<SourcePlace> place_of(const Document& document, const std::vector<
 QString linked(const Document& document, const CodeFrame& frame) {
   const std::optional<SourcePlace> place = place_of(document, frame);
   const QString text = place ? source_link(document, *place) : QString();
-  if (text.isEmpty()) return html(words_for_frame(frame));
+  if (text.isEmpty()) return html(format_frame(frame));
   return html(frame.function) + " (" + text + ")";
 }
 
@@ -106,8 +106,8 @@ QString links_of(const Document& document, const Finding& finding) {
   for (const FindingContext& context : finding.contexts) {
     const QString text = code_link(document, context.frames);
     if (!text.isEmpty() && !links.contains(text)) links << text;
-    constexpr qsizetype kMostPlaces = 2;  // both threads' code
-    if (links.size() == kMostPlaces) break;
+    constexpr qsizetype kMaxPlaces = 2;  // both threads' code
+    if (links.size() == kMaxPlaces) break;
   }
   const CodeFrame* const function = function_of(finding);
   const bool is_of_function = (page == "top-down" || page == "threads") && function;

@@ -5,11 +5,11 @@
 #include "analysis/findings/deadlocks.h"
 #include "analysis/findings/idle_threads.h"
 #include "analysis/findings/locks.h"
+#include "analysis/views/run/format_locks.h"
+#include "analysis/views/run/format_open_waits.h"
 #include "analysis/views/run/idle_threads.h"
-#include "analysis/views/run/locks_in_words.h"
-#include "analysis/views/run/open_waits_in_words.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 #include "viewer/findings/links.h"
 
@@ -25,7 +25,7 @@ QString paragraph(const std::string& text) {
 }
 
 Cell counted(uint64_t count, const std::string& noun) {
-  const QString words = QString::fromStdString(words_for_count(count, noun));
+  const QString words = QString::fromStdString(format_count(count, noun));
   return {words, static_cast<double>(count), words};
 }
 
@@ -35,14 +35,14 @@ LocksPage::LocksPage(Document& document, QWidget* parent)
     : EvidencePage(document, {"lock, or what was waited for", "waited", "how often", "longest", "code"},
                    parent) {}
 
-QString LocksPage::why_empty() const {
-  const auto reason = why_no_locks(document().run());
+QString LocksPage::reason_empty() const {
+  const auto reason = reason_no_locks(document().run());
   return reason ? QString::fromStdString(*reason) : QString();
 }
 
 void LocksPage::fill() {
   const RunSummary& run = document().run();
-  QStringList said{html(waiting_in_words(run))};
+  QStringList said{html(format_waiting(run))};
   for (const Finding& finding : deadlock_findings(document().measured_tree(), run))
     said << "<b>" + html(finding.sentence) + "</b><br>Change: " + html(finding.advice);
   for (const Finding& finding : idle_findings(document().measured_tree(), run))
@@ -57,10 +57,10 @@ void LocksPage::fill() {
 
 void LocksPage::add_lock(const LockRecord& lock) {
   const CallTree& tree = document().measured_tree();
-  const std::string what = lock_in_words(tree, lock);
+  const std::string what = format_lock(tree, lock);
   Evidence evidence{
       {},
-      paragraph(waits_in_words(tree, lock)) + "<p><b>Change:</b> " + html(lock_advice(tree, lock)) + "</p>"};
+      paragraph(format_waits(tree, lock)) + "<p><b>Change:</b> " + html(lock_advice(tree, lock)) + "</p>"};
   if (!lock.holders.empty()) evidence.frames = user_of_lock(tree, lock.holders.front().context);
   const std::string kind = lock.name.empty() ? what
                                              : what + " (" + std::string(name_of(lock.kind)) +
@@ -85,7 +85,7 @@ void LocksPage::add_sides(const char* what, const std::vector<LockSide>& sides, 
     Cell longest = seconds_cell(side.longest_s);
     if (!are_waits) longest.tip += ": the longest total wait for one release";
     rows().add({what, seconds_cell(side.seconds), counted(side.count, are_waits ? "wait" : "release"),
-                longest, (side.open ? "not ended: " : "") + words_for_call(frames)},
+                longest, (side.open ? "not ended: " : "") + format_call(frames)},
                {frames, are_waits ? QString() : rows().details(parent->index()) + paragraph(kOfReleases)},
                parent);
   }
@@ -97,9 +97,9 @@ void LocksPage::add_open_waits() {
   QStandardItem* const heading = rows().add_heading("waiting for a lock when the process ended");
   for (const OpenWaitRecord& wait : open) {
     const std::vector<CodeFrame> frames = user_of_lock(document().measured_tree(), wait.context);
-    const std::string words = open_wait_in_words(document().measured_tree(), wait);
+    const std::string words = format_open_wait(document().measured_tree(), wait);
     QStandardItem* const item = rows().add({wait.name.empty() ? std::string(name_of(wait.kind)) : wait.name,
-                                            seconds_cell(wait.seconds), "", "", words_for_call(frames)},
+                                            seconds_cell(wait.seconds), "", "", format_call(frames)},
                                            {frames, paragraph(words)}, heading);
     if (wait.deadlock != 0) rows_of_findings_.emplace_back(deadlock_id(wait.deadlock), item);
   }
@@ -113,7 +113,7 @@ void LocksPage::add_blocked() {
     const std::vector<CodeFrame> frames = user_of_lock(document().measured_tree(), record.context);
     rows().add(
         {std::string(name_of(record.kind)), seconds_cell(record.seconds), counted(record.count, "wait"),
-         seconds_cell(record.longest_s), (record.open ? "not ended: " : "") + words_for_call(frames)},
+         seconds_cell(record.longest_s), (record.open ? "not ended: " : "") + format_call(frames)},
         {frames, {}}, heading);
   }
 }
@@ -125,9 +125,8 @@ void LocksPage::add_work() {
   for (const WorkWhileIdle& work : all) {
     const std::vector<CodeFrame> frames =
         program_part(frames_of(document().measured_tree(), work.context));
-    QStandardItem* const item =
-        rows().add({idle_in_words(work), seconds_cell(work.seconds), "", "", code_in_words(frames)},
-                   {frames, {}}, heading);
+    QStandardItem* const item = rows().add(
+        {format_idle(work), seconds_cell(work.seconds), "", "", format_code(frames)}, {frames, {}}, heading);
     rows_of_findings_.emplace_back(idle_id(document().measured_tree(), work), item);
   }
 }

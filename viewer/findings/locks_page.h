@@ -18,7 +18,7 @@ class LocksPage : public EvidencePage {
 
   QString id() const override { return "locks"; }
   QString title() const override { return "Locks"; }
-  QString why_empty() const override;
+  QString reason_empty() const override;
 
  protected:
   void fill() override;

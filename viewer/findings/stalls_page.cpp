@@ -43,8 +43,8 @@ void StallsPage::showEvent(QShowEvent* event) {
   EvidencePage::showEvent(event);
 }
 
-QString StallsPage::why_empty() const {
-  return search_ ? QString::fromStdString(search_->why_no_stalls()) : QString();
+QString StallsPage::reason_empty() const {
+  return search_ ? QString::fromStdString(search_->reason_no_stalls()) : QString();
 }
 
 bool StallsPage::is_complete() const {
@@ -54,8 +54,8 @@ bool StallsPage::is_complete() const {
 void StallsPage::fill() {
   if (!search_->stalls()) return show_sentences("Reading the traces ...");
   const StallReport& report = *search_->stalls();
-  QStringList said{html(stalls_in_words(report)), html(traces_in_words(report)),
-                   html(stall_rule_in_words(report.options))};
+  QStringList said{html(format_stalls(report)), html(format_traces(report)),
+                   html(format_stall_rule(report.options))};
   for (const std::string& note : report.notes) said << html(note);
   findings_ = stall_findings(document().measured_tree(), report);
   for (const Finding& finding : findings_)
@@ -75,7 +75,7 @@ void StallsPage::fill() {
       QStandardItem* const row =
           rows().add({time_cell(report, thread.begin_ns), seconds_cell(seconds(lost_ns)),
                       thread_label(document().database(), thread.profile),
-                      seconds_cell(seconds(thread.end_ns - thread.begin_ns)), words_for_call(frames)},
+                      seconds_cell(seconds(thread.end_ns - thread.begin_ns)), format_call(frames)},
                      {frames, {}, moment_of({thread.begin_ns, thread.end_ns}, thread.profile)}, item);
       if (!item) item = row;
     }

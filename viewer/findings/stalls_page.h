@@ -14,7 +14,7 @@ class StallsPage : public EvidencePage {
 
   QString id() const override { return "stalls"; }
   QString title() const override { return "Stalls"; }
-  QString why_empty() const override;
+  QString reason_empty() const override;
   bool is_complete() const override;
 
  protected:

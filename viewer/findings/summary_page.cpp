@@ -7,8 +7,8 @@
 #include <QStringList>
 #include <QVBoxLayout>
 
-#include "analysis/views/run/repairs_in_words.h"
-#include "analysis/views/run/run_in_words.h"
+#include "analysis/views/run/format_repairs.h"
+#include "analysis/views/run/format_run.h"
 #include "analysis/views/tree/hot_path.h"
 #include "analysis/words/numbers.h"
 #include "viewer/document/colours.h"
@@ -34,11 +34,11 @@ QString line(const char* label, const std::string& text) {
 }
 
 QString explained(const std::string& text, const Reasons& reasons) {
-  return text.empty() ? QString() : html(text + reasons_in_words(reasons, kReasons));
+  return text.empty() ? QString() : html(text + format_reasons(reasons, kReasons));
 }
 
 // Returns "25 November 2026, 00:02:52 UTC"; text that is not ISO 8601 is unchanged.
-QString moment_in_words(const std::string& moment) {
+QString format_moment(const std::string& moment) {
   const QString text = QString::fromStdString(moment);
   const QDateTime time = QDateTime::fromString(text, Qt::ISODate);
   if (!time.isValid()) return text.toHtmlEscaped();
@@ -46,15 +46,15 @@ QString moment_in_words(const std::string& moment) {
 }
 
 QString what_ran(const CallTree& tree, const RunSummary& run) {
-  QString text = line("program", "<b>" + html(run.command) + "</b>" + html(ending_in_words(run)));
-  text += line("ran", ran_in_words(run));
-  text += line("began", moment_in_words(run.start));
-  text += line("selected", selected_in_words(tree));
-  text += line("sampled", sampled_in_words(tree, run));
-  text += line("paused", paused_in_words(run));
-  text += line("dropped", explained(dropped_in_words(run), run.dropped));
-  if (run.stacks) text += line("stacks", explained(stacks_in_words(run), run.stacks->reasons));
-  text += line("overhead", overhead_in_words(run));
+  QString text = line("program", "<b>" + html(run.command) + "</b>" + html(format_ending(run)));
+  text += line("ran", format_ran(run));
+  text += line("began", format_moment(run.start));
+  text += line("selected", format_selected(tree));
+  text += line("sampled", format_sampled(tree, run));
+  text += line("paused", format_paused(run));
+  text += line("dropped", explained(format_dropped(run), run.dropped));
+  if (run.stacks) text += line("stacks", explained(format_stacks(run), run.stacks->reasons));
+  text += line("overhead", format_overhead(run));
   text += line("repaired", repairs_in_short(run.repairs));
   for (const Note& note : run.notes) text += line("note", note.text);
   return "<table cellspacing=\"2\">" + text + "</table>";
@@ -168,7 +168,7 @@ void SummaryPage::fill() {
   if (!search_->is_complete()) text += "<p><i>Searching for more ...</i></p>";
   if (document().chosen_time())
     text += "<p><i>Everything above covers the whole run, the functions below the selected time, " +
-            document().chosen_time_in_words() + ", from traces.</i></p>";
+            document().format_chosen_time() + ", from traces.</i></p>";
   text += hot(document());
   const int scrolled = text_->verticalScrollBar()->value();
   text_->setHtml(text);

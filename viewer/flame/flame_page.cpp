@@ -112,7 +112,7 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
   });
 }
 
-QString FlamePage::why_empty() const {
+QString FlamePage::reason_empty() const {
   return document().tree().metrics() > 0 ? QString() : "nothing was measured: all metrics are zero";
 }
 

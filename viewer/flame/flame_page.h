@@ -28,7 +28,7 @@ class FlamePage : public Page {
   QString chosen_text() const override { return flames_->text_of_chosen(); }
   // Returns a hidden table with all call paths of the graph, in its current direction.
   QAbstractItemView* table() override;
-  QString why_empty() const override;
+  QString reason_empty() const override;
   FlameWidget& flames() { return *flames_; }
 
  protected:

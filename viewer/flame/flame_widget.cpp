@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/views/compare/comparison_in_words.h"
+#include "analysis/views/compare/format_comparison.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/function_menu.h"
@@ -20,9 +20,9 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr double kLeastPixels = 2;  // for a frame that is shown alone
+constexpr double kMinPixels = 2;  // for a frame that is shown alone
 constexpr int kTextMargin = 3;
-constexpr int kLeastTextWidth = 24;
+constexpr int kMinTextWidth = 24;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void FlameWidget::lay_out() {
   if (!rows_ || document_.tree().metrics() == 0) {
     layout_ = {};
   } else {
-    layout_ = lay_out_flames(*rows_, weighed(), zoomed_, kLeastPixels / std::max(width(), 1));
+    layout_ = lay_out_flames(*rows_, weighed(), zoomed_, kMinPixels / std::max(width(), 1));
   }
   setMinimumHeight(static_cast<int>(layout_.levels.size()) * row_height() + 1);
   update();
@@ -140,7 +140,7 @@ void FlameWidget::choose_function(uint32_t frame) {
     return rows_->weight(a, metric) < rows_->weight(b, metric);
   });
   if (heaviest == all.end()) return;
-  if (place_of(*heaviest).width() < kLeastTextWidth) zoom(*heaviest);
+  if (place_of(*heaviest).width() < kMinTextWidth) zoom(*heaviest);
   choose(*heaviest);
 }
 
@@ -255,7 +255,7 @@ void FlameWidget::paint_box(QPainter& painter, const QRect& place, const FlameBo
     painter.setPen(QPen(palette().color(QPalette::Text), 2));
     painter.drawRect(place.adjusted(1, 1, -2, -2));
   }
-  if (place.width() < kLeastTextWidth) return;
+  if (place.width() < kMinTextWidth) return;
   painter.setPen(ink);
   const QRect text = place.adjusted(kTextMargin, 0, -kTextMargin, 0);
   painter.drawText(text, Qt::AlignLeft | Qt::AlignVCenter,
@@ -355,7 +355,7 @@ QString FlameWidget::change_tip(uint32_t row) const {
   for (size_t at = 0; at < tree.metrics(); ++at) costs.push_back(rows_->cost(row, at));
   const auto words = [&](bool is_inclusive) {
     return QString::fromStdString(
-        words_for_change(tree.metric(m), change_of(*tree.compared, costs, m, is_inclusive)));
+        format_change(tree.metric(m), change_of(*tree.compared, costs, m, is_inclusive)));
   };
   const Presence presence = presence_of(*tree.compared, costs);
   const QString there = presence == Presence::OnlyAfter    ? "\nnot present before"

@@ -11,7 +11,7 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kDeepest = 1'000'000;
-constexpr int kLeastPixels = 200, kMostPixels = 16'384;
+constexpr int kMinPixels = 200, kMaxPixels = 16'384;
 
 std::string check_size(const std::string& text) {
   if (size_of(text)) return {};
@@ -46,7 +46,7 @@ std::optional<Size> size_of(const std::string& text) {
   const auto [x, failed] = std::from_chars(text.data(), end, size.width);
   if (failed != std::errc() || x == end || *x != 'x') return {};
   const auto [last, failed_too] = std::from_chars(x + 1, end, size.height);
-  const auto fits = [](int pixels) { return pixels >= kLeastPixels && pixels <= kMostPixels; };
+  const auto fits = [](int pixels) { return pixels >= kMinPixels && pixels <= kMaxPixels; };
   if (failed_too != std::errc() || last != end || !fits(size.width) || !fits(size.height)) return {};
   return size;
 }

@@ -12,13 +12,13 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr uint32_t kMostLoopsShown = 3;
+constexpr uint32_t kMaxLoopsShown = 3;
 
 QString hex_words(uint64_t number) {
   return QString::number(number, 16);
 }
 
-QString bytes_in_words(const std::vector<uint8_t>& bytes) {
+QString format_code_bytes(const std::vector<uint8_t>& bytes) {
   QStringList words;
   for (const uint8_t byte : bytes) words << QString("%1").arg(byte, 2, 16, QChar('0'));
   return words.join(' ');
@@ -26,8 +26,8 @@ QString bytes_in_words(const std::vector<uint8_t>& bytes) {
 
 // Returns one bar per enclosing loop, and a mark for a jump (up, down, or out of the function) or the target
 // of one.
-QString jumps_in_words(const CodeRow& row) {
-  QString words(static_cast<qsizetype>(std::min(row.loops, kMostLoopsShown)), QChar(u'\u2502'));
+QString format_jumps(const CodeRow& row) {
+  QString words(static_cast<qsizetype>(std::min(row.loops, kMaxLoopsShown)), QChar(u'\u2502'));
   if (row.is_target) words += QChar(u'\u25b8');
   if (row.target_row != kNone)
     words += *row.target <= row.offset ? QChar(u'\u2191') : QChar(u'\u2193');
@@ -110,9 +110,9 @@ QString CodeModel::words(const CodeRow& row, int column) const {
     case Address:
       return hex_words(row.offset);
     case Bytes:
-      return bytes_in_words(row.bytes);
+      return format_code_bytes(row.bytes);
     case Jumps:
-      return jumps_in_words(row);
+      return format_jumps(row);
     case Text:
       return QString::fromStdString(row.text);
     default:

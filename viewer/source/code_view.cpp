@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kSyntaxSetting = "source/syntax";
 constexpr const char* kBytesSetting = "source/bytes";
 constexpr const char* kIntel = "Intel";
-constexpr size_t kLeastLetters = 30, kMostLetters = 100;  // width of the column of instructions
+constexpr size_t kMinLetters = 30, kMaxLetters = 100;  // width of the column of instructions
 
 double total_of(const Database& database, uint32_t metric) {
   double total = 0;
@@ -197,21 +197,20 @@ void CodeView::show_metric() {
   table_->header()->resizeSection(CodeModel::Jumps, fixed.averageCharWidth() * 7);
   // Names of callees may be long. They get the room that the lines and the inlined functions after them
   // leave.
-  size_t longest = kLeastLetters;
+  size_t longest = kMinLetters;
   int line = 0;
   for (int r = 0; r < model_.rowCount(); ++r) {
     longest = std::max(longest, model_.code().rows[static_cast<size_t>(r)].text.size() + 2);
     const auto letters = model_.index(r, CodeModel::Line).data().toString().size() + 2;
-    line = std::max(line, static_cast<int>(std::min<qsizetype>(letters, kMostLetters)));
+    line = std::max(line, static_cast<int>(std::min<qsizetype>(letters, kMaxLetters)));
   }
   const int room = width_of_cost(font) * 4 / 5 + fixed.averageCharWidth() * (8 + 7) +
                    (bytes_->isChecked() ? fixed.averageCharWidth() * 26 : 0) +
                    font.averageCharWidth() * line;  // of the other columns
-  const int least = fixed.averageCharWidth() * static_cast<int>(kLeastLetters);
+  const int least = fixed.averageCharWidth() * static_cast<int>(kMinLetters);
   table_->header()->resizeSection(
-      CodeModel::Text,
-      std::clamp(fixed.averageCharWidth() * static_cast<int>(std::min(longest, kMostLetters)), least,
-                 std::max(least, std::max(width() * 2 / 5, width() - room))));
+      CodeModel::Text, std::clamp(fixed.averageCharWidth() * static_cast<int>(std::min(longest, kMaxLetters)),
+                                  least, std::max(least, std::max(width() * 2 / 5, width() - room))));
   if (row >= 0) choose_row(static_cast<uint32_t>(row));
   tell();
 }

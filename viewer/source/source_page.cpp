@@ -226,7 +226,7 @@ void SourcePage::go_to_found(bool next) {
     search_->tell(QString("%L1 of %L2").arg(number).arg(view_->found()));
 }
 
-QString SourcePage::why_empty() const {
+QString SourcePage::reason_empty() const {
   const CallTree& tree = document().tree();
   if (tree.metrics() > 0 && !file_costs(tree, document().metric()).empty()) return {};
   if (tree.metrics() == 0) return "nothing was measured: all metrics are zero";
@@ -257,7 +257,7 @@ void SourcePage::fill() {
     show_dearest();
     return;
   }
-  if (file_ == kNone) path_->setText(why_empty());
+  if (file_ == kNone) path_->setText(reason_empty());
 }
 
 void SourcePage::show_nothing() {
@@ -266,8 +266,8 @@ void SourcePage::show_nothing() {
   files_.clear();
   view_->show_costs({});
   view_->show_text({}, Language::None);
-  path_->setText(why_empty());
-  code_->show_nothing(why_empty());
+  path_->setText(reason_empty());
+  code_->show_nothing(reason_empty());
 }
 
 // Shows the file with the highest cost whose text is readable. If a function without known lines costs more,
@@ -290,14 +290,14 @@ void SourcePage::show_dearest() {
   if (files_.rowCount() > 0)
     show_source(first_with_text().value_or(files_.item(0)->data(kFileRole).toUInt()), 0);
   else
-    path_->setText(why_empty());
+    path_->setText(reason_empty());
 }
 
 // Searches only some of the most expensive files.
 std::optional<uint32_t> SourcePage::first_with_text() const {
-  constexpr int kMostRead = 20;
+  constexpr int kMaxRead = 20;
   const std::vector<SourceFile>& files = document().tree().database->files;
-  for (int row = 0; row < std::min(kMostRead, files_.rowCount()); ++row) {
+  for (int row = 0; row < std::min(kMaxRead, files_.rowCount()); ++row) {
     if (files_.item(row, 1)->data(kExactRole).toDouble() <= 0) break;
     const uint32_t file = files_.item(row)->data(kFileRole).toUInt();
     if (read_source(document().directory_of_file(file), files[file]).failure.isEmpty()) return file;

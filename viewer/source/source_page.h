@@ -24,7 +24,7 @@ class SourcePage : public Page {
   QString id() const override { return "source"; }
   QString title() const override { return "Source"; }
   std::vector<PageKey> keys() const override;
-  QString why_empty() const override;
+  QString reason_empty() const override;
   QWidget* main_widget() override { return view_; }
   bool is_complete() const override { return code_->is_complete(); }
   // Returns the instructions if they are in use or were requested, the lines if the text has the keyboard

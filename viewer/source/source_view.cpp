@@ -188,8 +188,8 @@ void SourceView::mark() {
   line.cursor = textCursor();
   line.cursor.clearSelection();
   QList<QTextEdit::ExtraSelection> marks{line};
-  constexpr size_t kMostMarked = 5000;
-  for (size_t i = 0; i < std::min(found_.size(), kMostMarked); ++i) {
+  constexpr size_t kMaxMarked = 5000;
+  for (size_t i = 0; i < std::min(found_.size(), kMaxMarked); ++i) {
     QTextEdit::ExtraSelection match;
     match.format.setBackground(found_colour(palette()));
     match.cursor = QTextCursor(QPlainTextEdit::document());
@@ -250,8 +250,8 @@ void SourceView::paint_line(QPainter& painter, int top, int height, uint32_t lin
       painter.drawText(left, top, width - kGap, height, Qt::AlignRight | Qt::AlignVCenter, in_words(value));
     };
     if (most_ > 0 && at->second.exclusive > 0) {
-      constexpr double kLeastHeat = 0.1;
-      const double heat = kLeastHeat + (1 - kLeastHeat) * at->second.exclusive / most_;
+      constexpr double kMinHeat = 0.1;
+      const double heat = kMinHeat + (1 - kMinHeat) * at->second.exclusive / most_;
       painter.fillRect(width, top, width, height, heat_colour(palette(), heat));
     }
     painter.setPen(palette().color(QPalette::Text));

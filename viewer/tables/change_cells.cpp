@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analysis/views/compare/comparison_in_words.h"
+#include "analysis/views/compare/format_comparison.h"
 #include "viewer/document/words.h"
 #include "viewer/tables/cost_model.h"
 #include "viewer/tables/table_text.h"
@@ -76,10 +76,10 @@ double ChangeCell::share() const {
 
 QString ChangeCell::quantity_text() const {
   const Metric& metric = tree_.metric(column_.metric);
-  if (column_.change == ChangePart::Ratio) return QString::fromStdString(words_for_ratio(change_, presence_));
+  if (column_.change == ChangePart::Ratio) return QString::fromStdString(format_ratio(change_, presence_));
   if (column_.change == ChangePart::Difference) {
     if (change_.before == 0 && change_.after == 0) return {};
-    return QString::fromStdString(words_for_difference(metric, change_));
+    return QString::fromStdString(format_difference(metric, change_));
   }
   if (!is_there()) return missing();
   return number() == 0 ? "0" : quantity(metric, number());
@@ -108,7 +108,7 @@ QString ChangeCell::tip() const {
                   "\ndifference: " + exact_quantity(metric, change_.is_same() ? 0 : change_.difference());
   if (change_.before > 0 && change_.after > 0)
     words += "\nratio: " + QString::number(change_.after / change_.before, 'g', 6);
-  const std::string scale = scale_in_words(tree_, column_.metric);
+  const std::string scale = format_scale(tree_, column_.metric);
   return scale.empty() ? words : words + "\n" + QString::fromStdString(scale);
 }
 

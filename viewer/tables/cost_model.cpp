@@ -384,9 +384,9 @@ QString CostModel::text(uint32_t row, const Column& column) const {
       return name_of(frame) + (rows_->is_inlined(row) ? " [inlined]" : "");
     case ColumnKind::Place:
       return QString::fromStdString(
-          words_for_place(database, rows_->place(row, placed_by(*tree_, *rows_, row, metric_))));
+          format_place(database, rows_->place(row, placed_by(*tree_, *rows_, row, metric_))));
     case ColumnKind::Module:
-      return QString::fromStdString(words_for_module(database, tree_->frames[frame]));
+      return QString::fromStdString(format_module(database, tree_->frames[frame]));
     case ColumnKind::Derived: {
       constexpr int kDigits = 4;
       const double value = number(row, column);

@@ -32,7 +32,7 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
       view_(new QTreeView),
       search_(new SearchField),
       zoom_label_(new QLabel),
-      why_empty_(new QLabel),
+      reason_empty_(new QLabel),
       merges_(new QCheckBox("Collapse &recursion")),
       threshold_(new QDoubleSpinBox),
       columns_(id_of(reading), reading == Reading::TopDown, model_, *view_) {
@@ -54,11 +54,11 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   column->addWidget(make_bar());
-  why_empty_->setObjectName("why_empty");
-  why_empty_->setWordWrap(true);
-  why_empty_->setMargin(fontMetrics().averageCharWidth());
-  why_empty_->hide();
-  column->addWidget(why_empty_);
+  reason_empty_->setObjectName("reason_empty");
+  reason_empty_->setWordWrap(true);
+  reason_empty_->setMargin(fontMetrics().averageCharWidth());
+  reason_empty_->hide();
+  column->addWidget(reason_empty_);
   column->addWidget(view_);
   make_keys();
   connect(view_, &QTreeView::activated, this, &TablePage::ask_for_source);
@@ -81,7 +81,7 @@ QString TablePage::title() const {
   return reading_ == Reading::TopDown ? "Top-down" : reading_ == Reading::BottomUp ? "Bottom-up" : "Flat";
 }
 
-QString TablePage::why_empty() const {
+QString TablePage::reason_empty() const {
   const CallTree& tree = document().tree();
   const bool is_measured =
       std::any_of(tree.totals.begin(), tree.totals.end(), [](double total) { return total > 0; });
@@ -202,8 +202,8 @@ void TablePage::take_tree() {
 void TablePage::fill() {
   if (is_filled_) return;
   is_filled_ = true;
-  why_empty_->setText(why_empty());
-  why_empty_->setVisible(!why_empty_->text().isEmpty());
+  reason_empty_->setText(reason_empty());
+  reason_empty_->setVisible(!reason_empty_->text().isEmpty());
   columns_.leave(document().tree());
   model_.show(&document().tree());
   sort_by_metric();

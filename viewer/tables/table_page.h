@@ -23,7 +23,7 @@ class TablePage : public Page {
   QString id() const override;
   QString title() const override;
   std::vector<PageKey> keys() const override;
-  QString why_empty() const override;
+  QString reason_empty() const override;
   bool is_complete() const override { return model_.is_complete(); }
   QWidget* main_widget() override { return view_; }
   QAbstractItemView* table() override { return view_; }
@@ -72,7 +72,7 @@ class TablePage : public Page {
   QTreeView* view_;
   SearchField* search_;
   QLabel* zoom_label_;
-  QLabel* why_empty_;  // shown if there is a reason
+  QLabel* reason_empty_;  // shown if there is a reason
   QCheckBox* merges_;
   QDoubleSpinBox* threshold_;
   ChosenColumns columns_;

@@ -12,9 +12,9 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr int kMostOpenedAgain = 500;  // rows, when the tree changes
-constexpr size_t kMostOpen = 2'000;    // rows, at once
-constexpr qsizetype kMostStepsTold = 4;
+constexpr int kMaxOpenedAgain = 500;  // rows, when the tree changes
+constexpr size_t kMaxOpen = 2'000;    // rows, at once
+constexpr qsizetype kMaxStepsTold = 4;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ QStringList TablePage::path_of(const QModelIndex& index) const {
 }
 
 void TablePage::remember_opened(const QModelIndex& parent) {
-  for (int row = 0; row < model_.rowCount(parent) && opened_.size() < kMostOpenedAgain; ++row) {
+  for (int row = 0; row < model_.rowCount(parent) && opened_.size() < kMaxOpenedAgain; ++row) {
     const QModelIndex index = model_.index(row, 0, parent);
     if (!view_->isExpanded(index)) continue;
     opened_ << path_of(index).join('\n');
@@ -74,7 +74,7 @@ void TablePage::hide_below(double percent) {
 
 // Collects the open rows from top to bottom.
 void TablePage::note_open(const QModelIndex& parent, std::vector<uint32_t>& rows) const {
-  for (int row = 0; row < model_.rowCount(parent) && rows.size() < kMostOpen; ++row) {
+  for (int row = 0; row < model_.rowCount(parent) && rows.size() < kMaxOpen; ++row) {
     const QModelIndex index = model_.index(row, 0, parent);
     if (!view_->isExpanded(index)) continue;
     rows.push_back(model_.row_of(index));
@@ -95,7 +95,7 @@ void TablePage::open_all_below() {
     std::vector<QModelIndex> below;
     for (const QModelIndex& index : level) {
       if (!index.isValid() || !model_.hasChildren(index)) continue;
-      if (opened >= kMostOpen) return;
+      if (opened >= kMaxOpen) return;
       open_row(index);
       opened += static_cast<size_t>(model_.rowCount(index));
       for (int row = 0; row < model_.rowCount(index); ++row) below.push_back(model_.index(row, 0, index));
@@ -186,7 +186,7 @@ void TablePage::tell_zoom() {
         fitted_name(name, fontMetrics(), 24 * fontMetrics().averageCharWidth()).toHtmlEscaped();
     steps.prepend(at == row ? shown : QString("<a href=\"%1\">%2</a>").arg(at).arg(shown));
   }
-  if (steps.size() > kMostStepsTold) steps = QStringList{"..."} + steps.mid(steps.size() - kMostStepsTold);
+  if (steps.size() > kMaxStepsTold) steps = QStringList{"..."} + steps.mid(steps.size() - kMaxStepsTold);
   steps.prepend(QString("<a href=\"%1\">all</a>").arg(kNone));
   zoom_label_->setText(steps.join(" &gt; "));
 }

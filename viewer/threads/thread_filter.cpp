@@ -58,7 +58,7 @@ void ThreadFilter::show_document(Document* document) {
 QString ThreadFilter::words() const {
   if (!document_) return "Threads";
   const size_t all = document_->database().profiles.size();
-  const QString count = QString::fromStdString(words_for_count(all, "thread"));
+  const QString count = QString::fromStdString(format_count(all, "thread"));
   if (document_->has_all_threads()) return "All " + count;
   return QString("%1 of %2").arg(document_->threads().size()).arg(count);
 }

@@ -15,7 +15,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostBins = 24;
+constexpr size_t kMaxBins = 24;
 constexpr int kTicks = 2;
 
 }  // namespace
@@ -45,7 +45,7 @@ void ThreadPlot::make_bars() {
   if (values_.empty()) return;
   if (order_ == Order::Histogram) {
     const bool is_one = distribution_.maximum <= distribution_.minimum;
-    bars_.resize(is_one ? 1 : std::clamp<size_t>(values_.size(), 2, kMostBins));
+    bars_.resize(is_one ? 1 : std::clamp<size_t>(values_.size(), 2, kMaxBins));
     for (uint32_t thread = 0; thread < values_.size(); ++thread) {
       Bar& bar = bars_[bin_of(values_[thread], distribution_, bars_.size())];
       ++bar.height;
@@ -66,8 +66,8 @@ QString ThreadPlot::label_of(double height) const {
 }
 
 void ThreadPlot::measure_labels() {
-  constexpr int kLeastLetters = 7;
-  label_width_ = kLeastLetters * fontMetrics().averageCharWidth();
+  constexpr int kMinLetters = 7;
+  label_width_ = kMinLetters * fontMetrics().averageCharWidth();
   const double most = highest();
   for (int tick = 1; tick <= kTicks && most > 0; ++tick)
     label_width_ = std::max(label_width_, fontMetrics().horizontalAdvance(label_of(most * tick / kTicks)));

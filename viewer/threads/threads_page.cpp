@@ -140,7 +140,7 @@ void ThreadsPage::choose(std::vector<uint32_t> chosen, bool adds) {
   document().choose_threads(std::move(chosen));
 }
 
-QString ThreadsPage::why_empty() const {
+QString ThreadsPage::reason_empty() const {
   return document().tree().metrics() > 0 ? QString() : "nothing was measured: all metrics are zero";
 }
 
@@ -148,7 +148,7 @@ void ThreadsPage::fill() {
   const CallTree& tree = document().tree();
   const Database& database = *tree.database;
   all_threads_->setEnabled(!document().has_all_threads());
-  if (const QString why = why_empty(); !why.isEmpty()) {
+  if (const QString why = reason_empty(); !why.isEmpty()) {
     sentence_->setText(why);
     shown_.clear();
     for (ThreadPlot* const plot : {by_thread_, sorted_, histogram_}) plot->show_values({}, {}, {}, {}, {});

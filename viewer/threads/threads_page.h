@@ -22,7 +22,7 @@ class ThreadsPage : public Page {
 
   QString id() const override { return "threads"; }
   QString title() const override { return "Threads"; }
-  QString why_empty() const override;
+  QString reason_empty() const override;
   QWidget* main_widget() override { return by_thread_; }
   QAbstractItemView* table() override { return table_; }
   std::vector<PageKey> keys() const override;

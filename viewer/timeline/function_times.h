@@ -12,7 +12,7 @@
 namespace prof::viewer {
 
 // Returns the name of the time in which a row has no context.
-inline const char* words_for_no_context(const MappedTraces& traces) {
+inline const char* format_no_context(const MappedTraces& traces) {
   return traces.are_of_wall_clock() ? "(no samples)" : "(nothing ran)";
 }
 
@@ -20,7 +20,7 @@ struct FunctionTime {
   QString name;
   QColor colour;
   uint64_t ns = 0;
-  uint32_t frame = 0;  // in CallTree::frames; kNone: words_for_no_context()
+  uint32_t frame = 0;  // in CallTree::frames; kNone: format_no_context()
 };
 
 class FunctionTimes : public QAbstractTableModel {

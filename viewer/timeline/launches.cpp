@@ -10,7 +10,7 @@ namespace prof::viewer {
 namespace {
 
 // For all_in(): tasks that are checked, most of which may belong to rows that are not shown.
-constexpr size_t kMostLookedAt = 20'000;
+constexpr size_t kMaxLookedAt = 20'000;
 
 }  // namespace
 
@@ -91,7 +91,7 @@ LaunchTable::Found LaunchTable::all_in(TimeRange range, const std::vector<bool>&
                          [](const DeviceLaunch& launch, uint64_t time) { return launch.start_ns < time; });
     for (auto i = static_cast<size_t>(first - launches_.begin()); i < queue.end; ++i) {
       if (first_submitted_[i] >= range.end_ns) break;
-      if (++looked_at > kMostLookedAt) return {};
+      if (++looked_at > kMaxLookedAt) return {};
       const DeviceLaunch& launch = launches_[i];
       if (launch.submit_ns >= range.end_ns || !has(launch.thread)) continue;
       if (found.size() == most) return {};

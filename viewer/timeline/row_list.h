@@ -29,10 +29,10 @@ enum class RowOrder : uint8_t { Process, Node, Kind, Thread, Name };
 // Remembers which groups the user opened or closed. Others are open as long as there are few rows.
 class RowGroups {
  public:
-  static constexpr size_t kMostOpenRows = 64;
+  static constexpr size_t kMaxOpenRows = 64;
 
   bool is_open(const QString& group, size_t rows) const {
-    return (rows <= kMostOpenRows) != toggled_.contains(group);
+    return (rows <= kMaxOpenRows) != toggled_.contains(group);
   }
   void toggle(const QString& group) {
     if (!toggled_.erase(group)) toggled_.insert(group);

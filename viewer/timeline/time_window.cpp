@@ -7,7 +7,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostSteps = 200;  // that can be undone
+constexpr size_t kMaxSteps = 200;  // that can be undone
 
 }  // namespace
 
@@ -23,7 +23,7 @@ bool TimeWindow::show(TimeRange range, Step step) {
   range.end_ns = range.begin_ns + duration;
   if (range == shown_) return false;
   if (step == Step::New || before_.empty()) before_.push_back(shown_);
-  if (before_.size() > kMostSteps) before_.erase(before_.begin());
+  if (before_.size() > kMaxSteps) before_.erase(before_.begin());
   shown_ = range;
   return true;
 }

@@ -177,7 +177,7 @@ QWidget* TimelinePage::make_controls() {
   return bar;
 }
 
-QString TimelinePage::why_empty() const {
+QString TimelinePage::reason_empty() const {
   for (const TraceSource& trace : document().database().traces)
     if (trace) return {};
   return "This run has no traces; measure it with `prof run --trace`.";
@@ -223,7 +223,7 @@ void TimelinePage::show_document() {
 }
 
 void TimelinePage::open_traces() {
-  if (const QString why = why_empty(); !why.isEmpty()) return tell(why);
+  if (const QString why = reason_empty(); !why.isEmpty()) return tell(why);
   try {
     Traces& traces = document().traces();
     is_open_ = true;

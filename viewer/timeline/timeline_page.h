@@ -32,7 +32,7 @@ class TimelinePage : public Page {
   QString id() const override { return "timeline"; }
   QString title() const override { return "Timeline"; }
   std::vector<PageKey> keys() const override;
-  QString why_empty() const override;
+  QString reason_empty() const override;
   QString failure() const override { return failure_; }
   bool is_complete() const override;
   QWidget* main_widget() override { return view_; }

@@ -12,7 +12,7 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostTooltipLines = 24;
+constexpr size_t kMaxTooltipLines = 24;
 
 QString running_at(const MappedTraces& traces, const TimelineRow& group, uint64_t time_ns) {
   size_t running = 0;
@@ -47,7 +47,7 @@ void TimelinePage::show_stack() {
     add_to_stack(found->context);
   else
     stack_model_.appendRow(
-        new QStandardItem(found ? words_for_no_context(document().traces().mapped()) : "(not recorded)"));
+        new QStandardItem(found ? format_no_context(document().traces().mapped()) : "(not recorded)"));
 }
 
 // Adds the frames from the entry point on. A frame's line is the one that runs, or calls the next frame.
@@ -96,7 +96,7 @@ QString TimelinePage::describe(const TimelineView::Cursor& cursor) const {
     return text + (document().traces().mapped().are_of_wall_clock() ? "<br>no samples" : "<br>nothing ran");
   const CallTree& tree = document().measured_tree();
   const std::vector<uint32_t> path = path_of(tree, found->context);
-  const size_t skipped = path.size() > kMostTooltipLines ? path.size() - kMostTooltipLines : 0;
+  const size_t skipped = path.size() > kMaxTooltipLines ? path.size() - kMaxTooltipLines : 0;
   if (skipped > 0) text += QString("<br>... %1 more").arg(skipped);
   for (size_t i = skipped; i < path.size(); ++i)
     text += "<br>" + names_[tree.nodes[path[i]].frame].toHtmlEscaped();

@@ -131,7 +131,7 @@ void TimelinePage::show_times() {
         {names_[frame], QColor(colour_of_function(names_[frame].toStdString())), of_frame[frame], frame});
   }
   if (times.idle > 0)
-    shown.push_back({words_for_no_context(traces.mapped()), idle_colour(palette()), times.idle, kNone});
+    shown.push_back({format_no_context(traces.mapped()), idle_colour(palette()), times.idle, kNone});
   times_->show(std::move(shown), all);
   traces.give_back();
 }

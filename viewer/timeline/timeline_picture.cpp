@@ -153,7 +153,7 @@ class TimelinePicture::RunFinder {
     begin_ = x;
   }
   void end(int x) {
-    if (key_ != kNone && x - begin_ >= TimelinePicture::kLeastRunWidth)
+    if (key_ != kNone && x - begin_ >= TimelinePicture::kMinRunWidth)
       runs_.push_back({begin_, line_.y, x - begin_, line_.height, key_});
   }
 
@@ -239,7 +239,7 @@ void TimelinePicture::paint_line(const Line& line, Columns& columns, RowFrames& 
     const auto at = static_cast<size_t>(x);
     const auto shares = columns.pixel(x);
     painter.paint(x, shares, static_cast<double>(scale_.edges[at + 1] - scale_.edges[at]));
-    if (line.height >= kLeastRunHeight) finder.add(x, shares);
+    if (line.height >= kMinRunHeight) finder.add(x, shares);
   }
   painter.finish(scale_.pixels());
   finder.end(scale_.pixels());
@@ -293,10 +293,10 @@ void RowSums::add(const Columns& row) {
     };
     const auto shares = row.pixel(static_cast<int>(x));
     const PixelSums pixel = sums_of(shares);
-    constexpr uint64_t kLeastPart = 8;
+    constexpr uint64_t kMinPart = 8;
     uint64_t rest = pixel.running;
     for (const Share& share : shares) {
-      if (share.key == kNone || share.key == pixel.key_of_most || share.ns < pixel.running / kLeastPart)
+      if (share.key == kNone || share.key == pixel.key_of_most || share.ns < pixel.running / kMinPart)
         continue;
       add(share.key, share.ns);
       rest -= share.ns;

@@ -56,7 +56,7 @@ class RowSums {
 // previous picture, stretched to the new time.
 class TimelinePicture {
  public:
-  static constexpr int kLeastRunWidth = 40, kLeastRunHeight = 12;
+  static constexpr int kMinRunWidth = 40, kMinRunHeight = 12;
 
   // Begins a picture. Objects that the request points to must live until the picture is complete or begun
   // again.

@@ -14,11 +14,11 @@ namespace prof::viewer {
 namespace {
 
 constexpr int kMinimapHeight = 44;
-constexpr int kMostLabelWidth = 280;
+constexpr int kMaxLabelWidth = 280;
 constexpr double kTallestRow = 44;               // if few rows leave room for more
 constexpr double kHighestRow = 200;              // by Ctrl and the wheel
 constexpr std::chrono::milliseconds kBudget{4};  // for rows, per repaint; the rest follows in the next one
-constexpr size_t kMostArrows = 60;  // more would hide the picture
+constexpr size_t kMaxArrows = 60;                // more would hide the picture
 constexpr int kPixelsAround = 2;    // around a pointer
 
 }  // namespace
@@ -150,8 +150,8 @@ TimeRange TimelineView::around(uint64_t time_ns) const {
 LaunchTable::Found TimelineView::arrows_at(const Cursor& cursor) const {
   if (!launches_ || cursor.row >= rows_.size() || rows_[cursor.row].is_group()) return {};
   const uint32_t profile = rows_[cursor.row].profile;
-  LaunchTable::Found found = launches_->run_by(profile, around(cursor.time_ns), kMostArrows);
-  if (found.empty()) found = launches_->submitted_by(profile, around(cursor.time_ns), kMostArrows);
+  LaunchTable::Found found = launches_->run_by(profile, around(cursor.time_ns), kMaxArrows);
+  if (found.empty()) found = launches_->submitted_by(profile, around(cursor.time_ns), kMaxArrows);
   std::erase_if(
       found, [&](const DeviceLaunch* launch) { return !row_of(launch->thread) || !row_of(launch->queue); });
   return found;
@@ -171,7 +171,7 @@ TimelineView::Arrows TimelineView::arrows() const {
   arrows.chosen = at_pointer_;
   if (cursor_)
     for (const DeviceLaunch* launch : arrows_at(*cursor_)) arrows.chosen.push_back(launch);
-  arrows.others = launches_->all_in(shown(), shown_profiles_, kMostArrows);
+  arrows.others = launches_->all_in(shown(), shown_profiles_, kMaxArrows);
   return arrows;
 }
 
@@ -249,7 +249,7 @@ void TimelineView::measure_labels() {
 }
 
 int TimelineView::label_width() const {
-  return std::min(labels_width_ + 2 * kPartGap + 2, std::min(kMostLabelWidth, viewport()->width() / 3));
+  return std::min(labels_width_ + 2 * kPartGap + 2, std::min(kMaxLabelWidth, viewport()->width() / 3));
 }
 
 QRect TimelineView::picture_area() const {

@@ -80,15 +80,15 @@ void TimelineView::paint_labels(QPainter& painter) const {
   const int text_height = fontMetrics().height();
   // If rows are too low for a label each, only some have one.
   const auto every = static_cast<size_t>(std::max(1.0, std::ceil((text_height - 2) / height)));
-  constexpr double kLeastParted = 3;  // lower rows have no lines between groups
-  const size_t step = height >= kLeastParted ? 1 : every;
+  constexpr double kMinParted = 3;  // lower rows have no lines between groups
+  const size_t step = height >= kMinParted ? 1 : every;
   const double top = top_of(0);
   const auto above = static_cast<size_t>(std::max(0.0, (area.top() - top) / height));
   for (size_t i = above / every * every; i < rows_.size(); i += step) {
     const double y = top + static_cast<double>(i) * height;
     if (y > area.bottom()) break;
     const bool begins_group = i > 0 ? rows_[i].group != rows_[i - 1].group : rows_[i].is_group();
-    if (begins_group && height >= kLeastParted) {
+    if (begins_group && height >= kMinParted) {
       painter.setPen(palette().color(QPalette::PlaceholderText));
       const int left = every == 1 ? 0 : area.right();  // not through labels that are taller than rows
       painter.drawLine(QPointF(left, std::floor(y)), QPointF(viewport()->width(), std::floor(y)));

@@ -25,8 +25,8 @@ namespace {
 // The size of entries that one thread writes at once. The entries of each level are contiguous, as they are
 // read. Short traces use no more than they can need.
 constexpr uint64_t kChunkBytes = 4 << 20;
-constexpr uint64_t kLeastChunkBytes = 64 << 10;        // each level has a quarter of the one below
-constexpr uint64_t kMostUsualEntryBytes = 8;           // per segment: narrow
+constexpr uint64_t kMinChunkBytes = 64 << 10;          // each level has a quarter of the one below
+constexpr uint64_t kMaxUsualEntryBytes = 8;            // per segment: narrow
 constexpr uint64_t kSegmentsBetweenReports = 1 << 16;  // and checks of is_cancelled; pages are released
 
 struct NoSpace {};
@@ -108,11 +108,11 @@ class EntryWriter {
 class EntryWriters {
  public:
   EntryWriters(IndexFile& file, uint64_t segments)
-      : file_(file), most_(std::min(kChunkBytes, std::bit_ceil(segments) * kMostUsualEntryBytes)) {}
+      : file_(file), most_(std::min(kChunkBytes, std::bit_ceil(segments) * kMaxUsualEntryBytes)) {}
   EntryWriter& of_level(size_t level) {
     while (writers_.size() <= level)
-      writers_.emplace_back(
-          file_, std::min(std::max(kChunkBytes >> (2 * writers_.size()), kLeastChunkBytes), most_));
+      writers_.emplace_back(file_,
+                            std::min(std::max(kChunkBytes >> (2 * writers_.size()), kMinChunkBytes), most_));
     return writers_[level];
   }
   void flush() {

@@ -17,13 +17,13 @@ struct BuildProgress {
 };
 
 // With fewer segments, building is faster than searching a file, so the index is kept in memory only.
-constexpr uint64_t kLeastSegmentsKept = 1'000'000;
+constexpr uint64_t kMinSegmentsKept = 1'000'000;
 
 // Writes the index to the first of places_of_index() that is writable, under a temporary name until it is
 // complete. If none is, or with fewer segments than `least_kept`, keeps it in memory. Returns nullptr if it
 // was cancelled. Throws DatabaseError if a trace is damaged, or if there is no room even in memory.
 std::unique_ptr<const TraceIndex> build_index(std::shared_ptr<const MappedTraces> traces, int jobs,
                                               BuildProgress& progress,
-                                              uint64_t least_kept = kLeastSegmentsKept);
+                                              uint64_t least_kept = kMinSegmentsKept);
 
 }  // namespace prof::viewer

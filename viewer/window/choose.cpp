@@ -24,7 +24,7 @@ TimeRange range_of(Document& document, const std::string& text) {
   if (traces.begin_ns() + ns(time.begin) >= traces.end_ns())
     throw std::runtime_error(fmt::format(
         "--time {}: the traces cover only {}", text,
-        words_for_duration(static_cast<double>(traces.end_ns() - traces.begin_ns()) / kNsPerSecond)));
+        format_duration(static_cast<double>(traces.end_ns() - traces.begin_ns()) / kNsPerSecond)));
   return {traces.begin_ns() + ns(time.begin), std::min(traces.begin_ns() + ns(time.end), traces.end_ns())};
 }
 

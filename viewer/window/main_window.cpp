@@ -35,7 +35,7 @@ constexpr const char* kRecent = "recent";
 constexpr const char* kGeometry = "geometry";
 constexpr const char* kDocks = "docks";
 constexpr int kLayoutVersion = 1;  // layouts of other versions are ignored
-constexpr qsizetype kMostRecent = 8;
+constexpr qsizetype kMaxRecent = 8;
 
 QString text_of(const fs::path& path) {
   return QString::fromStdString(path.string());
@@ -417,7 +417,7 @@ void MainWindow::remember(const fs::path& path) {
   QStringList paths = recent();
   paths.removeAll(name);
   paths.prepend(name);
-  QSettings().setValue(kRecent, QStringList(paths.mid(0, kMostRecent)));
+  QSettings().setValue(kRecent, QStringList(paths.mid(0, kMaxRecent)));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

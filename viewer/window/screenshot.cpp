@@ -49,7 +49,7 @@ void write_table(Page& page, const std::string& file) {
   if (!page.table())
     throw std::runtime_error(
         fmt::format("the page {} has no table; --screenshot writes its picture", page.id().toStdString()));
-  if (const QString why = page.why_empty(); !why.isEmpty()) throw std::runtime_error(why.toStdString());
+  if (const QString why = page.reason_empty(); !why.isEmpty()) throw std::runtime_error(why.toStdString());
   write_csv(*page.table()->model(), file);
 }
 
@@ -66,7 +66,7 @@ QString caption_of(const Document& document, const Page& page) {
     said << QString("%1 of %2 threads")
                 .arg(document.threads().size())
                 .arg(document.database().profiles.size());
-  if (const QString time = document.chosen_time_in_words(); !time.isEmpty()) said << time;
+  if (const QString time = document.format_chosen_time(); !time.isEmpty()) said << time;
   return said.join("  \u00b7  ");
 }
 
@@ -138,9 +138,9 @@ int write_files(const ViewOptions& options) {
     throw std::runtime_error(options.table.empty() ? "--screenshot needs a DATABASE"
                                                    : "--table needs a DATABASE");
   Document document(options.database);
-  QString why_not;
+  QString refusal;
   QObject::connect(&document, &Document::time_not_chosen, &document,
-                   [&](const QString& why) { why_not = why; });
+                   [&](const QString& why) { refusal = why; });
   if (!options.compare.empty())
     document.compare_with(read_other_run(document.database(), options.compare), {options.same_total, false});
   for (const std::string* file : {&options.screenshot, &options.table})
@@ -160,7 +160,7 @@ int write_files(const ViewOptions& options) {
   }
   choose_function(document, options);
   wait_until_complete(document, *page);
-  if (!why_not.isEmpty()) throw std::runtime_error(why_not.toStdString());
+  if (!refusal.isEmpty()) throw std::runtime_error(refusal.toStdString());
   if (const QString why = page->failure(); !why.isEmpty()) throw std::runtime_error(why.toStdString());
   if (!options.screenshot.empty()) write_picture(document, *page, options.screenshot);
   if (!options.table.empty()) write_table(*page, options.table);

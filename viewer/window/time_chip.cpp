@@ -34,7 +34,7 @@ void TimeChip::show_document(Document* document) {
 void TimeChip::tell() {
   const bool is_chosen = document_ && document_->chosen_time();
   setEnabled(is_chosen);
-  text_->setText(is_chosen ? document_->chosen_time_in_words() +
+  text_->setText(is_chosen ? document_->format_chosen_time() +
                                  (document_->is_time_awaited() ? ", once the traces are indexed" : "")
                            : QString("Whole run"));
   text_->setToolTip(is_chosen ? "The time that all pages show, from traces; selected in the timeline"

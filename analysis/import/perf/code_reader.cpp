@@ -43,7 +43,7 @@ const hpcrun::Instruction* CodeReader::instruction(const ModuleIdentity& module,
   const auto [known, added] = file.decoded.try_emplace(address);
   if (added) {
     const uint64_t offset = address - segment->address;
-    const size_t count = std::min<uint64_t>(segment->size - offset, hpcrun::kMostInstructionBytes);
+    const size_t count = std::min<uint64_t>(segment->size - offset, hpcrun::kMaxInstructionBytes);
     hpcrun::Instruction decoded;
     if (hpcrun::decode(segment->bytes + offset, count, address, decoded)) known->second = decoded;
   }

@@ -20,7 +20,7 @@ using Operation = DataSource::Operation;
 // Higher addresses belong to the kernel, on all machines on which perf records memory accesses.
 constexpr uint64_t kFirstKernelAddress = uint64_t{1} << 63;
 // Far larger than perf requests; larger values are damaged.
-constexpr uint64_t kLargestPeriod = uint64_t{1} << 32;
+constexpr uint64_t kMaxPeriod = uint64_t{1} << 32;
 
 bool contains(const std::string& text, std::string_view part) {
   const auto is_same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
@@ -108,7 +108,7 @@ void MemorySamples::add(const Sample& sample, uint32_t process, uint32_t thread,
   processes_[process].accesses.push_back(
       {.address = sample.data_address,
        .time_ns = sample.time_ns.value_or(0),
-       .period = std::clamp<uint64_t>(sample.period, 1, kLargestPeriod),
+       .period = std::clamp<uint64_t>(sample.period, 1, kMaxPeriod),
        .cycles = static_cast<uint32_t>(std::min<uint64_t>(sample.weight, UINT32_MAX)),
        .thread = thread,
        .node = node,
@@ -187,7 +187,7 @@ void MemorySamples::warn(const std::string& name, uint64_t lines_without_stores,
     warnings.push_back(
         fmt::format("{}: {} came from other caches, but no other thread wrote there in the recording; record "
                     "stores as well (perf c2c record)",
-                    name, words_for_count(lines_without_stores, "cache line")));
+                    name, format_count(lines_without_stores, "cache line")));
   if (widths_known_ < used_)
     warnings.push_back(
         fmt::format("{}: the sizes of {} of {} memory accesses are not known, because their instructions are "

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kHeaderBytes = sizeof(perf_event_header);
 // Stack dumps are mostly zeros and compress well, but a few bytes can be made to expand into any number.
-constexpr uint64_t kLargestExpansion = 256;
+constexpr uint64_t kMaxExpansion = 256;
 constexpr uint64_t kExpansionAllowance = uint64_t{64} << 20;
 constexpr size_t kBlockBytes = size_t{1} << 18;
 
@@ -285,7 +285,7 @@ size_t Recording::index_records(std::span<const uint8_t> data, bool compressed) 
 void Recording::index_compressed() {
   const std::unique_ptr<ZSTD_DStream, size_t (*)(ZSTD_DStream*)> stream(ZSTD_createDStream(),
                                                                         ZSTD_freeDStream);
-  const uint64_t most = kExpansionAllowance + kLargestExpansion * bytes_.size();
+  const uint64_t most = kExpansionAllowance + kMaxExpansion * bytes_.size();
   uint64_t all = 0;
   std::vector<uint8_t> pending;
   const char* trouble = nullptr;

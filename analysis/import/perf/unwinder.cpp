@@ -14,7 +14,7 @@ namespace prof::perf {
 namespace {
 
 // Limits descriptors: Dwfls are kept for the files of up to this many mapped parts.
-constexpr size_t kMostParts = 400;
+constexpr size_t kMaxParts = 400;
 
 // DWARF numbers the registers of x86-64 differently; the last one is the return address column.
 constexpr std::array<unsigned, 17> kRegisters = {
@@ -73,8 +73,8 @@ bool Unwinder::Process::attach() {
         const uint64_t offset = address - process.registers[kStackPointer];
         if (offset >= process.stack.size() || process.stack.size() - offset < sizeof *word) {
           // Above the recorded piece, but near it: the stack continued there.
-          constexpr uint64_t kLargestStack = uint64_t{1} << 30;
-          process.piece_ended |= address >= process.registers[kStackPointer] && offset < kLargestStack;
+          constexpr uint64_t kMaxStack = uint64_t{1} << 30;
+          process.piece_ended |= address >= process.registers[kStackPointer] && offset < kMaxStack;
           return false;
         }
         std::memcpy(word, process.stack.data() + offset, sizeof *word);
@@ -120,7 +120,7 @@ Unwinder::Process& Unwinder::process_of(uint64_t process, const AddressSpace& sp
                                         const void* context) {
   size_t parts = 0;
   for (const auto& [number, known] : processes_) parts += known->reported.size();
-  if (parts > kMostParts && !processes_.contains(process)) processes_.clear();
+  if (parts > kMaxParts && !processes_.contains(process)) processes_.clear();
   std::unique_ptr<Process>& found = processes_[process];
   if (!found) found = std::make_unique<Process>();
   found->report(options_, space, module_of, context);

@@ -9,7 +9,7 @@ namespace prof {
 namespace {
 
 constexpr uint32_t kUnmatched = UINT32_MAX;
-constexpr size_t kMostCells = 1u << 22;  // of a table of subsequences: a few milliseconds, 8 MB
+constexpr size_t kMaxCells = 1u << 22;  // of a table of subsequences: a few milliseconds, 8 MB
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -84,7 +84,7 @@ class Alignment {
     while (a.size() > 0 && b.size() > 0 && before_[a.begin] == after_[b.begin]) match_[a.begin++] = b.begin++;
     while (a.size() > 0 && b.size() > 0 && before_[a.end - 1] == after_[b.end - 1]) match_[--a.end] = --b.end;
     if (a.size() == 0 || b.size() == 0) return;
-    if (static_cast<size_t>(a.size() + 1) * (b.size() + 1) <= kMostCells) return align_exactly(a, b);
+    if (static_cast<size_t>(a.size() + 1) * (b.size() + 1) <= kMaxCells) return align_exactly(a, b);
     for (const auto& [inner_a, inner_b] : between_anchors(a, b)) align(inner_a, inner_b);
   }
 

@@ -11,7 +11,7 @@ namespace {
 // What the common deviation is worth, in runs. Smyth finds 3 to 5 in data of the kind.
 constexpr double kPriorDegrees = 4;
 // Counts that are the same to the last digit in three runs still differ a little in the fourth.
-constexpr double kLeastDeviation = 0.005;
+constexpr double kMinDeviation = 0.005;
 
 struct Side {
   double runs = 0;
@@ -43,7 +43,7 @@ RunToRun run_to_run(const std::vector<Side>& sides) {
   if (weights <= 0) return {kAssumedDeviation, false};
   const bool are_few = std::ranges::any_of(
       sides, [](const Side& side) { return side.runs < static_cast<double>(kRunsThatTell); });
-  return {std::max(std::sqrt(std::max(sum / weights, 0.0)), are_few ? kAssumedDeviation : kLeastDeviation),
+  return {std::max(std::sqrt(std::max(sum / weights, 0.0)), are_few ? kAssumedDeviation : kMinDeviation),
           true};
 }
 

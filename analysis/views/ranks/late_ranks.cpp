@@ -28,7 +28,7 @@ class Line {
   void visit(Wait wait, Work work) {
     uint64_t wait_begin = 0, wait_end = 0;
     const auto end_wait = [&] {
-      if (wait_end - wait_begin >= kLeastWait * period_ns_) wait(wait_begin, wait_end);
+      if (wait_end - wait_begin >= kMinWait * period_ns_) wait(wait_begin, wait_end);
       wait_begin = wait_end = 0;
     };
     TraceRecord last{0, kNone};
@@ -62,7 +62,7 @@ class Bins {
  public:
   Bins(uint64_t begin_ns, uint64_t end_ns, uint64_t period_ns)
       : begin_ns_(begin_ns),
-        bin_ns_(std::max({uint64_t{1}, period_ns / 2, (end_ns - begin_ns) / kMostBins + 1})),
+        bin_ns_(std::max({uint64_t{1}, period_ns / 2, (end_ns - begin_ns) / kMaxBins + 1})),
         bins_((end_ns - begin_ns) / bin_ns_ + 1) {}
 
   void add_wait(uint64_t begin, uint64_t end) {

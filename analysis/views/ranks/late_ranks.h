@@ -4,7 +4,7 @@
 // ranks that are late alternately; traces do.
 //
 // Of each rank one thread counts, that which communicates most. A rank waits while this thread is in
-// communication, for kLeastWait sampling periods or more: of shorter waits samples do not say when they began
+// communication, for kMinWait sampling periods or more: of shorter waits samples do not say when they began
 // and ended. It works while the thread is anywhere else, MPI_Init apart. At times at which at least as many
 // ranks wait as work, each that works is to blame for as many of those that wait: waiting ranks / working
 // ranks.
@@ -17,9 +17,9 @@
 
 namespace prof {
 
-constexpr uint64_t kLeastWait = 4;        // sampling periods
+constexpr uint64_t kMinWait = 4;          // sampling periods
 constexpr uint64_t kLongestStretch = 10;  // likewise: CPU time says no more of the time between two samples
-constexpr uint64_t kMostBins = 1u << 20;  // of time; half a sampling period each, or longer ones
+constexpr uint64_t kMaxBins = 1u << 20;   // of time; half a sampling period each, or longer ones
 
 // In seconds, summed over ranks.
 struct LateRanks {

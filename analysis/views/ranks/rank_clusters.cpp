@@ -30,11 +30,11 @@ class Clusters {
       while (at < patterns.size() &&
              !are_alike(patterns[at], shares, ranks_[r].seconds / comparison_.period_s()))
         ++at;
-      if (at == patterns.size() && at < kMostClusters) {
+      if (at == patterns.size() && at < kMaxClusters) {
         patterns.push_back(shares);
         report_.clusters.emplace_back();
       }
-      report_.clusters[std::min(at, kMostClusters - 1)].ranks.push_back(r);
+      report_.clusters[std::min(at, kMaxClusters - 1)].ranks.push_back(r);
     }
     std::ranges::stable_sort(report_.clusters, std::greater(),
                              [](const RankCluster& cluster) { return cluster.ranks.size(); });

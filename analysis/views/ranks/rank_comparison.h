@@ -14,7 +14,7 @@ namespace prof {
 
 // Worth a finding is so much of a rank's time, and so many standard deviations of what samples leave
 // to chance.
-constexpr double kLeastShare = 0.10;
+constexpr double kMinShare = 0.10;
 constexpr double kChance = 5;
 // What explains another thing is at least this part of it.
 constexpr double kExplained = 0.3;

@@ -60,7 +60,7 @@ class Outliers {
     const RankValues& values = judged.values;
     const RankStatistics statistics = statistics_of(judged.quantity, values);
     const double median = statistics.median;
-    double least = std::max(kDeviations * kNormal * statistics.deviation, kLeastShare * judged.whole);
+    double least = std::max(kDeviations * kNormal * statistics.deviation, kMinShare * judged.whole);
     if (judged.is_sampled) least = std::max(least, kChance * comparison_.chance(median));
     std::vector<uint32_t> slow;
     for (uint32_t r = 0; r < values.size(); ++r)

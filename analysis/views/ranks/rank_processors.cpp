@@ -11,7 +11,7 @@ namespace {
 constexpr double kStartSeconds = 1;
 
 // Of the time: ranks that compute for less have too few samples there to say for how long they had to wait.
-constexpr double kLeastReady = 0.02;
+constexpr double kMinReady = 0.02;
 
 std::optional<double> share(double had_s, double known_s) {
   return known_s > 0 ? std::optional(std::min(1.0, had_s / known_s)) : std::nullopt;
@@ -24,7 +24,7 @@ std::optional<double> while_computing(const RankCosts& costs) {
     ready_s += rank.line_ready_s;
     all_s += rank.line_s;
   }
-  return cpu_s > 0 && ready_s > kLeastReady * all_s ? share(cpu_s, ready_s) : std::nullopt;
+  return cpu_s > 0 && ready_s > kMinReady * all_s ? share(cpu_s, ready_s) : std::nullopt;
 }
 
 std::optional<double> while_waiting(const RunSummary& run, const RankCosts& costs,

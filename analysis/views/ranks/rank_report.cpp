@@ -13,7 +13,7 @@ const RankStatistics* RankReport::find(RankQuantity quantity) const {
   return at == statistics.end() ? nullptr : &*at;
 }
 
-std::optional<std::string> why_no_ranks(const CallTree& tree) {
+std::optional<std::string> reason_no_ranks(const CallTree& tree) {
   std::set<int32_t> ranks;
   for (const uint32_t profile : tree.selection.profiles) {
     const ProfileId& id = tree.database->profiles[profile].id;

@@ -88,7 +88,7 @@ struct RankReport {
   RankStatistics line;                    // of the time of each rank's thread that communicates
   std::vector<RankOutlier> outliers;      // by falling share
   std::vector<RankImbalance> imbalances;  // by falling avoidable time; none that an outlier explains
-  std::vector<RankCluster> clusters;  // by falling size; at most kMostClusters, the last one of all others
+  std::vector<RankCluster> clusters;      // by falling size; at most kMaxClusters, the last one of all others
   std::vector<uint32_t> cluster_of;   // per rank
   // Who was late, by the traces, where ranks wait for longer than the above explains; and how much a rank
   // waits for ranks that are late alternately, which is a finding.
@@ -102,10 +102,10 @@ struct RankReport {
   // Never nullptr if there are two ranks or more.
   const RankStatistics* find(RankQuantity quantity) const;
 };
-constexpr size_t kMostClusters = 16;
+constexpr size_t kMaxClusters = 16;
 
 // Why a run cannot be compared by ranks, as one line; nothing if it can.
-std::optional<std::string> why_no_ranks(const CallTree& tree);
+std::optional<std::string> reason_no_ranks(const CallTree& tree);
 
 RankReport rank_report(const CallTree& tree, const RunSummary& run, RankOptions options = {});
 

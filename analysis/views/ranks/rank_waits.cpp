@@ -40,7 +40,7 @@ class Waits {
       for (uint32_t r = 0; r < waits.size(); ++r)
         if (waits[r] <= border) imbalance.late.push_back(r);
       imbalance.avoidable = imbalance.seconds - mean_of(waits, imbalance.late);
-      if (imbalance.avoidable < kLeastShare * comparison_.typical_line() ||
+      if (imbalance.avoidable < kMinShare * comparison_.typical_line() ||
           imbalance.avoidable < kChance * comparison_.chance(imbalance.seconds) || is_explained(imbalance))
         continue;
       blame(imbalance);
@@ -115,7 +115,7 @@ class Waits {
 
   void find_late() {
     const double waits = unexplained();
-    if (waits < kLeastShare * comparison_.typical_line() || report_.had_processor) return;
+    if (waits < kMinShare * comparison_.typical_line() || report_.had_processor) return;
     std::vector<uint32_t> all(ranks_.size());
     std::iota(all.begin(), all.end(), 0);
     if (comparison_.lacked_processors(all)) return;
@@ -127,8 +127,7 @@ class Waits {
     if (!report_.late || report_.late->by_rank.empty()) return;
     const double latest = *std::ranges::max_element(report_.late->by_rank);
     const double for_others = std::min(report_.late->blamed_s / static_cast<double>(ranks_.size()), waits);
-    if (latest > kMostOfOne * report_.late->blamed_s ||
-        for_others < kLeastShare * comparison_.typical_line() ||
+    if (latest > kMostOfOne * report_.late->blamed_s || for_others < kMinShare * comparison_.typical_line() ||
         for_others < kChance * comparison_.chance(for_others))
       return;
     report_.late_by_turns_s = for_others;

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 
 namespace prof {
 
@@ -42,7 +42,7 @@ std::vector<WorkWhileIdle> work_while_idle(const CallTree& tree, const RunSummar
   return all;
 }
 
-std::string idle_in_words(const WorkWhileIdle& work) {
+std::string format_idle(const WorkWhileIdle& work) {
   const auto idle = static_cast<uint64_t>(std::max(1.0, std::round(work.idle_threads)));
   const auto all = static_cast<uint64_t>(std::round(work.idle_threads + work.working_threads));
   return fmt::format("{} of {} threads waited", idle, std::max(all, idle + 1));

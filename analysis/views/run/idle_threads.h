@@ -22,6 +22,6 @@ struct WorkWhileIdle {
 std::vector<WorkWhileIdle> work_while_idle(const CallTree& tree, const RunSummary& run);
 
 // "4 of 5 threads waited"
-std::string idle_in_words(const WorkWhileIdle& work);
+std::string format_idle(const WorkWhileIdle& work);
 
 }  // namespace prof

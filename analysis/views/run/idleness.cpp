@@ -19,7 +19,7 @@
 namespace prof {
 namespace {
 
-constexpr double kLeastIdleness = 1e-12;      // seconds: less was not measured
+constexpr double kMinIdleness = 1e-12;        // seconds: less was not measured
 constexpr char kDeviceModule[] = "[device]";  // as the analysis names it
 
 uint32_t metric_named(const Database& database, std::string_view name) {
@@ -161,7 +161,7 @@ class Blamer {
     }
     if (const Step* caller = caller_of(path, 0)) {
       blamed.caller = name(caller->frame);
-      blamed.caller_place = words_for_place(database_, caller->place);
+      blamed.caller_place = format_place(database_, caller->place);
       if (is_task(path[0].frame)) add_outer_caller(caller_of(path, caller - path.data()), blamed);
     }
     if (blamed.is_call || is_task(path[0].frame)) {
@@ -169,7 +169,7 @@ class Blamer {
     } else {
       const auto most = std::ranges::max_element(group.at, {}, [](const auto& line) { return line.second; });
       path[0].place = {most->first.first, most->first.second};
-      blamed.place = words_for_place(database_, path[0].place);
+      blamed.place = format_place(database_, path[0].place);
     }
     blamed.is_task = is_task(path[0].frame);
     for (const Step& step : path) blamed.frames.push_back(code_frame(tree_, step.frame, step.place));
@@ -210,7 +210,7 @@ class Blamer {
     // Differences of sums that are equal but for their rounding.
     for (std::vector<double>& own : own_)
       for (double& cost : own)
-        if (cost < kLeastIdleness) cost = 0;
+        if (cost < kMinIdleness) cost = 0;
   }
 
   // The innermost first, entry points left out.
@@ -276,7 +276,7 @@ class Blamer {
 
   void add_outer_caller(const Step* outer, Blamed& blamed) const {
     if (outer == nullptr || name(outer->frame) == "main" || is_start_code(name(outer->frame))) return;
-    blamed.outer_place = words_for_place(database_, outer->place);
+    blamed.outer_place = format_place(database_, outer->place);
     if (!blamed.outer_place.empty()) blamed.outer_caller = name(outer->frame);
   }
 

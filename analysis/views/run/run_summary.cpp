@@ -112,7 +112,7 @@ Sampling shown_sampling(const CallTree& tree, const RunSummary& run) {
   return sampling;
 }
 
-ReasonWords words_for_reason(const std::string& reason) {
+ReasonWords format_reason(const std::string& reason) {
   const std::string key = normalized(reason);
   for (const KnownReason& known : kKnownReasons)
     if (known.key == key) return {std::string(known.why), std::string(known.advice)};

@@ -29,7 +29,7 @@ Sampling shown_sampling(const CallTree& tree, const RunSummary& run);
 struct ReasonWords {
   std::string why, advice;
 };
-ReasonWords words_for_reason(const std::string& reason);
+ReasonWords format_reason(const std::string& reason);
 
 // True for drops whose time the next sample of the thread counts: nothing is missing from the sums.
 bool loses_no_time(const std::string& reason);

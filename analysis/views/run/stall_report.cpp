@@ -28,13 +28,13 @@ std::vector<std::string> notes_on(const StallReport& report, const RunSummary& r
     notes.push_back(
         fmt::format("One of {} is {} of them, and not fewer than {:g} %: no stall can be found; allow more "
                     "with --stall-share.",
-                    words_for_count(found.traces, "thread"), words_for_percent(1.0 / found.traces), percent));
+                    format_count(found.traces, "thread"), format_percent(1.0 / found.traces), percent));
   }
   if (report.share_of_run(found.unknown_ns) >= kWorthANote) {
     notes.push_back(fmt::format(
         "For {} more a thread was blocked and others waited, but of some nothing is known then: samples "
         "were lost, measuring was paused, or they had no processor.",
-        words_for_duration(seconds(found.unknown_ns))));
+        format_duration(seconds(found.unknown_ns))));
   }
   std::ranges::move(sentences(run.notes, hpcrun::NoteKind::Traces), std::back_inserter(notes));
   return notes;
@@ -42,7 +42,7 @@ std::vector<std::string> notes_on(const StallReport& report, const RunSummary& r
 
 }  // namespace
 
-std::optional<std::string> why_no_stalls(const CallTree& tree) {
+std::optional<std::string> reason_no_stalls(const CallTree& tree) {
   const Database& database = *tree.database;
   if (std::ranges::none_of(tree.selection.profiles,
                            [&](uint32_t profile) { return has_thread_trace(database, profile); }))
@@ -73,32 +73,32 @@ StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptio
   return report;
 }
 
-std::string stalls_in_words(const StallReport& report) {
+std::string format_stalls(const StallReport& report) {
   const StallAnalysis& found = report.analysis;
-  const std::string run = words_for_duration(seconds(found.duration_ns()));
+  const std::string run = format_duration(seconds(found.duration_ns()));
   if (found.stalls.empty()) {
     if (found.long_intervals == 0) return fmt::format("none in {}: no thread was blocked for long", run);
     return fmt::format("none in {}: threads were blocked {}, up to {}, but not all others waited for them",
-                       run, words_for_count(found.long_intervals, "time"),
-                       words_for_duration(seconds(found.longest_ns)));
+                       run, format_count(found.long_intervals, "time"),
+                       format_duration(seconds(found.longest_ns)));
   }
   return fmt::format("{} ({} of {}) lost in {}, while all other threads waited in a barrier",
-                     words_for_duration(seconds(found.lost_ns)),
-                     words_for_percent(report.share_of_run(found.lost_ns)), run,
-                     words_for_count(found.stalls.size(), "stall"));
+                     format_duration(seconds(found.lost_ns)),
+                     format_percent(report.share_of_run(found.lost_ns)), run,
+                     format_count(found.stalls.size(), "stall"));
 }
 
-std::string traces_in_words(const StallReport& report) {
-  std::string text = words_for_count(report.analysis.traces, "thread") + ", by elapsed time (REALTIME)";
+std::string format_traces(const StallReport& report) {
+  std::string text = format_count(report.analysis.traces, "thread") + ", by elapsed time (REALTIME)";
   if (report.options.period_ns > 0)
-    text += fmt::format(", a sample each {}", words_for_duration(seconds(report.options.period_ns)));
+    text += fmt::format(", a sample each {}", format_duration(seconds(report.options.period_ns)));
   if (report.analysis.bystanders > 0)
     text += fmt::format("; {} left out that nobody waits for in a barrier",
-                        words_for_count(report.analysis.bystanders, "more thread"));
+                        format_count(report.analysis.bystanders, "more thread"));
   return text;
 }
 
-std::string stall_rule_in_words(const StallOptions& options) {
+std::string format_stall_rule(const StallOptions& options) {
   return fmt::format(
       "blocked: no sample for more than {:g} times the thread's median; fewer than {:g} % of the threads "
       "at a time",

@@ -15,7 +15,7 @@ constexpr char kStallMetric[] = "STALL";  // s, lost by the whole run
 
 // What is missing in the traces of the selected threads to find stalls, with the remedy, as one line; nullopt
 // if nothing is.
-std::optional<std::string> why_no_stalls(const CallTree& tree);
+std::optional<std::string> reason_no_stalls(const CallTree& tree);
 
 struct StallReport {
   StallOptions options;  // as used
@@ -25,15 +25,15 @@ struct StallReport {
   double share_of_run(uint64_t ns) const;  // 0..1
 };
 
-// Of the selected threads. Only if why_no_stalls() has no reason. Throws DatabaseError if a trace
+// Of the selected threads. Only if reason_no_stalls() has no reason. Throws DatabaseError if a trace
 // cannot be read.
 StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptions options);
 
 // "3 s (40 % of 7.5 s) lost in 12 stalls, while all other threads waited in a barrier"
-std::string stalls_in_words(const StallReport& report);
+std::string format_stalls(const StallReport& report);
 // "12 threads, by elapsed time (REALTIME), a sample each 5 ms"
-std::string traces_in_words(const StallReport& report);
+std::string format_traces(const StallReport& report);
 // "blocked: no sample for more than 10 times the thread's median; ..."
-std::string stall_rule_in_words(const StallOptions& options);
+std::string format_stall_rule(const StallOptions& options);
 
 }  // namespace prof

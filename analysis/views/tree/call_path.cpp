@@ -47,7 +47,7 @@ std::string public_name_of(const CodeFrame& frame) {
   return is_of_c_library(frame) ? public_name(frame.function) : frame.function;
 }
 
-std::string words_for_frame(const CodeFrame& frame) {
+std::string format_frame(const CodeFrame& frame) {
   // The lines of the C library help nobody.
   if (frame.file.empty() || frame.line == 0 || is_of_c_library(frame)) return public_name_of(frame);
   return fmt::format("{} ({}:{})", public_name_of(frame), base_name(frame.file), frame.line);
@@ -60,10 +60,10 @@ const CodeFrame* telling_caller(const std::vector<CodeFrame>& frames) {
   return nearest;
 }
 
-std::string words_for_call(const std::vector<CodeFrame>& frames) {
+std::string format_call(const std::vector<CodeFrame>& frames) {
   if (frames.empty()) return "?";
   const CodeFrame* caller = telling_caller(frames);
-  return words_for_frame(frames.front()) + (caller ? " <- " + words_for_frame(*caller) : "");
+  return format_frame(frames.front()) + (caller ? " <- " + format_frame(*caller) : "");
 }
 
 }  // namespace prof

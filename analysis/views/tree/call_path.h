@@ -22,13 +22,13 @@ std::vector<CodeFrame> frames_of(const CallTree& tree, uint32_t context);
 std::string public_name_of(const CodeFrame& frame);
 
 // "late_wakeup (stall.cpp:40)"
-std::string words_for_frame(const CodeFrame& frame);
+std::string format_frame(const CodeFrame& frame);
 
 // The nearest caller of which the source is known; else the nearest one. nullptr if there is none. Points
 // into `frames`.
 const CodeFrame* telling_caller(const std::vector<CodeFrame>& frames);
 
 // "clock_nanosleep <- late_wakeup (stall.cpp:40)": the function and its next caller with a source line.
-std::string words_for_call(const std::vector<CodeFrame>& frames);
+std::string format_call(const std::vector<CodeFrame>& frames);
 
 }  // namespace prof

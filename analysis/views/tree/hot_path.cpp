@@ -8,7 +8,7 @@ namespace prof {
 namespace {
 
 constexpr double kDominating = 0.5;      // of the cost of the step before: nothing else can be as heavy
-constexpr double kLeastOfTotal = 0.1;    // of the total: what is less does not explain where the cost is
+constexpr double kMinOfTotal = 0.1;      // of the total: what is less does not explain where the cost is
 constexpr double kShareRounding = 1e-9;  // two halves of one cost add up to it only nearly
 
 // The chain of callers that dominates the exclusive cost of some instances of one function.
@@ -76,7 +76,7 @@ void add_shares(const CallTree& tree, const std::vector<uint32_t>& step_of_node,
 }  // namespace
 
 bool continues_hot_path(const CallTree& tree, double parent, double child, size_t metric) {
-  const double least = std::max(parent * kDominating, tree.totals[metric] * kLeastOfTotal);
+  const double least = std::max(parent * kDominating, tree.totals[metric] * kMinOfTotal);
   return child > 0 && child >= least * (1 - kShareRounding);
 }
 

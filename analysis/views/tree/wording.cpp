@@ -4,7 +4,7 @@
 
 namespace prof {
 
-std::string words_for_metric(const Metric& metric) {
+std::string format_metric(const Metric& metric) {
   if (metric.name == "CPUTIME") return "the CPU time";
   if (metric.name == "REALTIME") return "the elapsed time";
   return is_time(metric) ? metric.name : "all " + metric.name;
@@ -14,18 +14,18 @@ bool is_time(const Metric& metric) {
   return metric.unit == "sec" || metric.unit == "s";
 }
 
-std::string words_for_place(const Database& database, const Place& place) {
+std::string format_place(const Database& database, const Place& place) {
   if (place.file >= database.files.size()) return {};
   const std::string name = base_name(database.files[place.file].path);
   return place.line > 0 ? fmt::format("{}:{}", name, place.line) : name;
 }
 
-std::string words_for_place(const Database& database, const Place& place, double share) {
-  const std::string at = words_for_place(database, place);
-  return at.empty() || is_all(share) ? at : fmt::format("{} ({})", at, words_for_percent(share));
+std::string format_place(const Database& database, const Place& place, double share) {
+  const std::string at = format_place(database, place);
+  return at.empty() || is_all(share) ? at : fmt::format("{} ({})", at, format_percent(share));
 }
 
-std::string words_for_module(const Database& database, const Frame& frame) {
+std::string format_module(const Database& database, const Frame& frame) {
   if (frame.kind != FrameKind::Function || frame.module >= database.modules.size()) return {};
   const std::string module = base_name(database.modules[frame.module].path);
   const std::string name = frame_name(database, frame);

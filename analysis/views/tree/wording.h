@@ -9,16 +9,16 @@
 
 namespace prof {
 
-std::string words_for_metric(const Metric& metric);  // "the CPU time", "all PAGE_FAULTS"
+std::string format_metric(const Metric& metric);     // "the CPU time", "all PAGE_FAULTS"
 bool is_time(const Metric& metric);                  // else it counts, and its words are plural
 
 // "sum.cpp:14", the file without its folders; empty if the place is not known.
-std::string words_for_place(const Database& database, const Place& place);
+std::string format_place(const Database& database, const Place& place);
 // "sum.cpp:14 (80 %)" where only this share of a cost (0..1) is at the place.
-std::string words_for_place(const Database& database, const Place& place, double share);
+std::string format_place(const Database& database, const Place& place, double share);
 
 // "libc.so.6", the module of a function; empty if it is not known or the name says it already.
-std::string words_for_module(const Database& database, const Frame& frame);
+std::string format_module(const Database& database, const Frame& frame);
 
 // True if the name is the function's own, not made up of the module or of why there is none ("app+0x1500",
 // "[libz.so.1]", "[jit]").

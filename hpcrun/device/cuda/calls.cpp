@@ -140,9 +140,9 @@ constexpr bool is_once_each() noexcept {
 static_assert(is_once_each());
 
 // 1 + row, by callback id; functions with larger ids are not followed.
-constexpr size_t kMostIds = 1024;
-constinit uint8_t driver_rows[kMostIds] = {};
-constinit uint8_t runtime_rows[kMostIds] = {};
+constexpr size_t kMaxIds = 1024;
+constinit uint8_t driver_rows[kMaxIds] = {};
+constinit uint8_t runtime_rows[kMaxIds] = {};
 constinit const void* functions[kCallCount] = {};
 
 }  // namespace
@@ -152,7 +152,7 @@ std::span<const FollowedCall> followed_calls() noexcept {
 }
 
 const FollowedCall* find_call(CUpti_CallbackDomain domain, CUpti_CallbackId id) noexcept {
-  if (id >= kMostIds) return nullptr;
+  if (id >= kMaxIds) return nullptr;
   const uint8_t row = (domain == CUPTI_CB_DOMAIN_DRIVER_API ? driver_rows : runtime_rows)[id];
   return row ? &kCalls[row - 1] : nullptr;
 }
@@ -165,7 +165,7 @@ void prepare_calls(void* driver_library) noexcept {
   for (size_t i = 0; i < kCallCount; ++i) {
     const FollowedCall& call = kCalls[i];
     const bool is_driver = call.domain == CUPTI_CB_DOMAIN_DRIVER_API;
-    if (call.id < kMostIds) (is_driver ? driver_rows : runtime_rows)[call.id] = static_cast<uint8_t>(i + 1);
+    if (call.id < kMaxIds) (is_driver ? driver_rows : runtime_rows)[call.id] = static_cast<uint8_t>(i + 1);
     functions[i] = dlsym(is_driver ? driver_library : RTLD_DEFAULT, call.symbol);
   }
   dlerror();  // the program must not see our errors

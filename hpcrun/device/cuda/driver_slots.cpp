@@ -34,8 +34,8 @@ struct Substitution {
 };
 
 // For the driver's functions, and for the functions that look them up.
-constexpr size_t kMostSubstitutions = 2;
-constinit Substitution substitutions[kMostSubstitutions];
+constexpr size_t kMaxSubstitutions = 2;
+constinit Substitution substitutions[kMaxSubstitutions];
 constinit std::atomic_flag busy;
 
 Substitution* substitution_of(Substitute substitute) noexcept {

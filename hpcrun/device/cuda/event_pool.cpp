@@ -11,9 +11,9 @@ namespace hpcrun::cuda {
 
 namespace {
 
-constexpr size_t kMostContexts = 32;
+constexpr size_t kMaxContexts = 32;
 // Per context: the driver's state for an event is small, but it is on the program's device.
-constexpr uint32_t kMostTimings = 8192;
+constexpr uint32_t kMaxTimings = 8192;
 
 // The device's clock and ours drift apart by some 50 parts per million: 5 us in this interval.
 constexpr uint64_t kEpochInterval_ns = 100'000'000;
@@ -25,7 +25,7 @@ constexpr int kFirstEpochTries = 3;
 
 constinit SpinLock lock;  // guards what contexts have available
 constinit Arena arena;
-constinit EventContext contexts[kMostContexts];
+constinit EventContext contexts[kMaxContexts];
 
 EventContext* find_context(CUcontext context) noexcept {
   for (EventContext& known : contexts)
@@ -167,7 +167,7 @@ Timing* new_timing(EventContext& context) noexcept {
   Timing* timing;
   {
     const Locked locked(lock);
-    if (context.timing_count >= kMostTimings) return nullptr;
+    if (context.timing_count >= kMaxTimings) return nullptr;
     timing = static_cast<Timing*>(arena.allocate(sizeof(Timing)));
     if (timing) ++context.timing_count;
   }
@@ -177,7 +177,7 @@ Timing* new_timing(EventContext& context) noexcept {
       driver.event_create(&timing->end, CU_EVENT_DEFAULT) == CUDA_SUCCESS)
     return timing;
   const Locked locked(lock);
-  context.timing_count = kMostTimings;  // no more are available
+  context.timing_count = kMaxTimings;  // no more are available
   return nullptr;
 }
 

@@ -23,8 +23,8 @@ namespace hpcrun::cuda {
 
 namespace {
 
-constexpr size_t kMostIds = 1024;
-constinit std::atomic<void*> originals[kMostIds] = {};  // by callback id
+constexpr size_t kMaxIds = 1024;
+constinit std::atomic<void*> originals[kMaxIds] = {};  // by callback id
 constinit std::atomic<bool> follows{false};
 constinit std::atomic<uint32_t> last_id{0};
 

@@ -9,7 +9,7 @@ namespace hpcrun::cuda {
 namespace {
 
 constexpr uint32_t kFirstSlotBits = 10;
-constexpr uint32_t kMostSlotBits = 24;
+constexpr uint32_t kMaxSlotBits = 24;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ Launch* Launches::add(LaunchList& list, Queue* queue, Task* task, Records record
 bool Launches::name(Launch& launch, uint32_t id) noexcept {
   for (uint32_t i = 0; i < launch.id_count; ++i)
     if (launch.ids[i] == id) return true;
-  if (launch.id_count == Launch::kMostIds) return false;
+  if (launch.id_count == Launch::kMaxIds) return false;
   if ((!slots_ || 2 * (used_ + 1) > mask_ + 1) && !grow()) return false;
   uint32_t at = home(id);
   while (slots_[at].launch && slots_[at].id != id) at = (at + 1) & mask_;
@@ -84,7 +84,7 @@ Launch* Launches::overdue(const LaunchList& list, uint64_t now_ns) noexcept {
 
 bool Launches::grow() noexcept {
   const uint32_t bits = slots_ ? 33 - shift_ : kFirstSlotBits;
-  if (bits > kMostSlotBits) return false;
+  if (bits > kMaxSlotBits) return false;
   const uint32_t count = 1u << bits;
   void* memory = map_own_memory(count * sizeof(Slot), InChild::Copy);
   if (!memory) return false;

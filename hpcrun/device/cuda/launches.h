@@ -23,7 +23,7 @@ enum class Records : uint8_t {
 };
 
 struct Launch {
-  static constexpr uint32_t kMostIds = 4;
+  static constexpr uint32_t kMaxIds = 4;
 
   Launch* next;  // in the same queue, in the order of the calls; or in the free list
   Launch* previous;
@@ -33,7 +33,7 @@ struct Launch {
   uint64_t covered_ns;  // end of a wait that included it; 0: none yet
   uint32_t expected;    // 0: not known
   uint32_t received;
-  uint32_t ids[kMostIds];
+  uint32_t ids[kMaxIds];
   uint32_t id_count;
   Records records;
   Timing* timing;  // nullptr: times come from records, or are not available

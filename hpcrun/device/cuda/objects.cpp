@@ -15,7 +15,7 @@ namespace {
 
 constinit SpinLock lock;  // guards all below
 constinit Arena arena;
-constinit Device devices[kMostDevices];
+constinit Device devices[kMaxDevices];
 constinit size_t device_count = 0;
 constinit HandleTable contexts;            // Device
 constinit HandleTable streams;             // Queue
@@ -74,7 +74,7 @@ const Device* note_context(CUcontext context, int ordinal) noexcept {
   const Locked locked(lock);
   const Device* device = known_device(ordinal);
   if (!device) {
-    if (device_count == kMostDevices) return nullptr;
+    if (device_count == kMaxDevices) return nullptr;
     devices[device_count] = {ordinal, index, nullptr};
     device = &devices[device_count++];
   }
@@ -225,11 +225,11 @@ EventMark mark_of(CUevent event) noexcept {
 }
 
 uint32_t count_tasks(CUgraph graph) noexcept {
-  constexpr size_t kMostNodes = 512;
+  constexpr size_t kMaxNodes = 512;
   if (!driver.graph_nodes || !driver.graph_node_type || !driver.child_graph) return 0;
   size_t count = 0;
-  CUgraphNode nodes[kMostNodes];
-  if (driver.graph_nodes(graph, nullptr, &count) != CUDA_SUCCESS || count > kMostNodes ||
+  CUgraphNode nodes[kMaxNodes];
+  if (driver.graph_nodes(graph, nullptr, &count) != CUDA_SUCCESS || count > kMaxNodes ||
       driver.graph_nodes(graph, nodes, &count) != CUDA_SUCCESS)
     return 0;
   uint32_t tasks = 0;

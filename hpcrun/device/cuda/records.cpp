@@ -17,7 +17,7 @@ namespace {
 
 // Small, because a buffer is delivered only when everything in it has run.
 constexpr size_t kBufferBytes = 64 * 1024;
-constexpr size_t kMostBuffers = 1024;
+constexpr size_t kMaxBuffers = 1024;
 
 // The time before a kill for which launches may be lost.
 constexpr uint64_t kFlushInterval_ns = 100'000'000;
@@ -63,7 +63,7 @@ void CUPTIAPI give_buffer(uint8_t** buffer, size_t* bytes, size_t* most_records)
   if (given) {
     free_buffers = given->next;
   } else {
-    if (buffer_count < kMostBuffers) {
+    if (buffer_count < kMaxBuffers) {
       void* memory =
           sys_mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       if (memory != MAP_FAILED) given = static_cast<Buffer*>(memory);

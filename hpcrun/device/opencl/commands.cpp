@@ -32,9 +32,9 @@ constinit Command* free_commands = nullptr;
 
 // Limits how many commands of out-of-order queues are checked; callbacks find the rest. Also limits the
 // search for events of wait lists, from the last command backward.
-constexpr int kMostPolled = 256;
+constexpr int kMaxPolled = 256;
 // A wait for an event further down the list is treated as a wait for the queue.
-constexpr int kMostSearched = 4096;
+constexpr int kMaxSearched = 4096;
 
 Command* new_command() noexcept {
   {
@@ -195,7 +195,7 @@ void finish_now(Queue& queue, Task* task, cl_event event, const EnqueueTimes& ti
 }
 
 void poll(Queue& queue) noexcept {
-  for (int i = 0; queue.in_order || i < kMostPolled; ++i) {
+  for (int i = 0; queue.in_order || i < kMaxPolled; ++i) {
     Command* const command = take_first(queue);
     if (!command || (!settle(*command, !queue.in_order) && queue.in_order)) return;
   }
@@ -208,8 +208,8 @@ namespace {
 const Command* find_listed(const Queue& queue, cl_event event, bool& too_many) noexcept {
   int seen = 0;
   const Command* command = queue.first;
-  for (; command && command->event != event && seen < kMostSearched; command = command->next_in_queue) ++seen;
-  too_many = seen == kMostSearched;
+  for (; command && command->event != event && seen < kMaxSearched; command = command->next_in_queue) ++seen;
+  too_many = seen == kMaxSearched;
   return too_many ? nullptr : command;
 }
 
@@ -226,8 +226,7 @@ Queue* queue_of_event(cl_event event) noexcept {
 Launch launch_under_way(Queue& queue, cl_event event) noexcept {
   const Locked locked(queue.lock);
   int seen = 0;
-  for (const Command* command = queue.last; command && seen < kMostPolled;
-       command = command->previous, ++seen)
+  for (const Command* command = queue.last; command && seen < kMaxPolled; command = command->previous, ++seen)
     if (command->event == event) return launch_of(command->task);
   return {};
 }

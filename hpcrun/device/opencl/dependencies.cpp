@@ -9,8 +9,8 @@ namespace hpcrun::opencl {
 namespace {
 
 // The rest of a longer wait list is not examined, which costs time, and is not charged.
-constexpr cl_uint kMostExamined = 16;
-constexpr uint32_t kMostNoted = 4;
+constexpr cl_uint kMaxExamined = 16;
+constexpr uint32_t kMaxNoted = 4;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ struct Dependencies {
   };
   Dependencies* next_free;
   uint32_t count;
-  Awaited awaited[kMostNoted];
+  Awaited awaited[kMaxNoted];
 };
 
 namespace {
@@ -56,7 +56,7 @@ uint64_t end_of(const Dependencies::Awaited& awaited, uint64_t now_ns) noexcept 
 
 Dependencies* dependencies_on_others(const Queue& queue, cl_uint count, const cl_event* list) noexcept {
   Dependencies* found = nullptr;
-  for (cl_uint i = 0; list && i < count && i < kMostExamined; ++i) {
+  for (cl_uint i = 0; list && i < count && i < kMaxExamined; ++i) {
     Queue* const other = queue_of_event(list[i]);
     if (!other || other == &queue) continue;
     const Launch launch = launch_under_way(*other, list[i]);
@@ -64,7 +64,7 @@ Dependencies* dependencies_on_others(const Queue& queue, cl_uint count, const cl
     if (!found && !(found = new_dependencies())) return nullptr;
     next.clRetainEvent(list[i]);
     found->awaited[found->count++] = {other->device, launch, list[i]};
-    if (found->count == kMostNoted) break;
+    if (found->count == kMaxNoted) break;
   }
   return found;
 }

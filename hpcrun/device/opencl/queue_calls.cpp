@@ -29,7 +29,7 @@ void note_refusal() noexcept {
 
 // A list of properties, and the same with profiling.
 struct PropertyList {
-  cl_queue_properties words[2 * (kMostQueueProperties + 1) + 1];
+  cl_queue_properties words[2 * (kMaxQueueProperties + 1) + 1];
   cl_uint asked_words = 0;  // including the end; 0: there was no list
   cl_queue_properties asked = 0;
   bool too_long = false;
@@ -38,7 +38,7 @@ struct PropertyList {
     cl_uint count = 0;
     bool found = false;
     for (; list && list[count] != 0; count += 2) {
-      if (count >= 2 * kMostQueueProperties) {
+      if (count >= 2 * kMaxQueueProperties) {
         too_long = true;
         return;
       }

@@ -13,7 +13,7 @@ namespace hpcrun::opencl {
 
 namespace {
 
-constexpr size_t kMostKernelName = 1024;
+constexpr size_t kMaxKernelName = 1024;
 constexpr uint32_t kNameSlots = 1024;
 
 constinit SpinLock lock;  // guards all below
@@ -21,7 +21,7 @@ constinit Arena arena;
 constinit HandleTable queues;
 constinit HandleTable contexts;  // DeviceSet + 1
 constinit HandleTable kernels;   // names
-constinit Device devices[kMostDevices];
+constinit Device devices[kMaxDevices];
 constinit size_t device_count = 0;
 constinit Queue* closed_queues = nullptr;
 
@@ -110,7 +110,7 @@ Device* device_of(cl_device_id handle) noexcept {
   if (index == kNoDevice) return nullptr;
   const Locked locked(lock);
   if (Device* device = known_device(whole)) return device;
-  if (device_count == kMostDevices) return nullptr;
+  if (device_count == kMaxDevices) return nullptr;
   Device* device = &devices[device_count++];
   device->handle = whole;
   device->index = index;
@@ -188,7 +188,7 @@ const char* name_of_kernel(cl_kernel kernel) noexcept {
     const Locked locked(lock);
     if (const void* name = kernels.find(kernel)) return static_cast<const char*>(name);
   }
-  char text[kMostKernelName];
+  char text[kMaxKernelName];
   size_t bytes = 0;
   if (next.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof text, text, &bytes) != CL_SUCCESS)
     return "[kernel]";

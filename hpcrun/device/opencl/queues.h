@@ -20,7 +20,7 @@ struct Device {
   DeviceClock clock;  // guarded by clock_lock
 };
 
-constexpr size_t kMostQueueProperties = 16;  // pairs
+constexpr size_t kMaxQueueProperties = 16;  // pairs
 
 struct Queue {
   Device* device = nullptr;
@@ -29,7 +29,7 @@ struct Queue {
   bool asked_for_profiling = false;  // by the program
   bool has_array = false;            // created from a list of properties,
   cl_uint property_words = 0;        // which is this one, including its end
-  cl_queue_properties properties[2 * kMostQueueProperties + 1] = {};
+  cl_queue_properties properties[2 * kMaxQueueProperties + 1] = {};
   std::atomic<uint32_t> references{1};  // the program's
   Queue* next_closed = nullptr;
 

@@ -43,10 +43,10 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
 }
 
 cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
-  constexpr cl_uint kMostPolled = 16;
-  Queue* queues[kMostPolled] = {};  // of events whose commands are under way on a device
+  constexpr cl_uint kMaxPolled = 16;
+  Queue* queues[kMaxPolled] = {};  // of events whose commands are under way on a device
   cl_uint found = 0;
-  for (cl_uint i = 0; list && i < count && found < kMostPolled; ++i)
+  for (cl_uint i = 0; list && i < count && found < kMaxPolled; ++i)
     if (Queue* queue = awaited_queue(list[i])) queues[found++] = queue;
   // Otherwise the wait is for nothing, or for something outside devices (a user event).
   DeviceCall call(found ? CallKind::Wait : CallKind::Short, public_functions.clWaitForEvents);

@@ -10,7 +10,7 @@ AtomicCode find_atomic_code(const uint8_t* code, size_t bytes, uint64_t address,
   for (size_t at = 0; at < bytes;) {
     Instruction instruction;
     const size_t left = bytes - at;
-    if (!decode(code + at, left < kMostInstructionBytes ? left : kMostInstructionBytes, address + at,
+    if (!decode(code + at, left < kMaxInstructionBytes ? left : kMaxInstructionBytes, address + at,
                 instruction)) {
       ++all.undecodable;
       ++at;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint8_t kJump = 0xe9;
 constexpr uint8_t kNoOperation = 0x26;  // as a prefix: a segment without a base in 64-bit mode
-constexpr uint8_t kMostPrefixes = 3;
+constexpr uint8_t kMaxPrefixes = 3;
 // The value for bytes that are free to choose and make little difference.
 constexpr uint8_t kLowChoice = 0x40;
 
@@ -25,7 +25,7 @@ bool place_code(uint64_t address, uint64_t end, PlacedCode& out) noexcept {
   out.code = code_at(address);
   out.address = address;
   return address < end &&
-         decode(out.code, std::min<uint64_t>(end - address, kMostInstructionBytes), address, out.decoded);
+         decode(out.code, std::min<uint64_t>(end - address, kMaxInstructionBytes), address, out.decoded);
 }
 
 // Prefixes that may stand between a LOCK prefix and its instruction.
@@ -69,7 +69,7 @@ bool has_atomics(const uint8_t* code, size_t bytes) noexcept {
   if (!may_have_atomics(code, bytes)) return false;
   for (size_t at = 0; at < bytes;) {
     bool is_locked = false;
-    const uint8_t length = decode_length(code + at, std::min(bytes - at, kMostInstructionBytes), is_locked);
+    const uint8_t length = decode_length(code + at, std::min(bytes - at, kMaxInstructionBytes), is_locked);
     if (is_locked) return true;
     at += length ? length : 1;
   }
@@ -97,7 +97,7 @@ uint64_t add_signed(uint64_t to, uint32_t distance) noexcept {
 }
 
 uint8_t most_prefixes(uint8_t length) noexcept {
-  return length >= kJumpBytes ? 0 : std::min<uint8_t>(kMostPrefixes, static_cast<uint8_t>(length - 1));
+  return length >= kJumpBytes ? 0 : std::min<uint8_t>(kMaxPrefixes, static_cast<uint8_t>(length - 1));
 }
 
 // Returns how many bytes of a jump's distance lie within the instruction: the least significant ones.
@@ -121,17 +121,17 @@ PlaceRange range_of_jump(const PlacedCode& instruction, uint8_t prefixes, const 
 
 const char* AtomicPlanner::plan(const CodeFunctions& functions, uint64_t low, uint64_t high) noexcept {
   first_patch_ = plans_.patches.size();
-  const char* why_not = functions.why_not();
+  const char* refusal = functions.refusal();
   // Libraries without code have no functions.
-  if (why_not && !has_atomics(code_at(low), high - low)) why_not = nullptr;
-  for (uint32_t number = functions.size(); number-- > 0 && !why_not;) {
+  if (refusal && !has_atomics(code_at(low), high - low)) refusal = nullptr;
+  for (uint32_t number = functions.size(); number-- > 0 && !refusal;) {
     const CodeFunction function = functions[number];
     if (function.low < low || function.high > high || function.low == function.high) continue;
-    if (has_atomics(code_at(function.low), function.high - function.low)) why_not = plan_function(function);
+    if (has_atomics(code_at(function.low), function.high - function.low)) refusal = plan_function(function);
   }
   own_sites_.release();
   branch_targets_.release();
-  return why_not;
+  return refusal;
 }
 
 const char* AtomicPlanner::note_function(const CodeFunction& function) noexcept {
@@ -159,13 +159,13 @@ const char* AtomicPlanner::note_function(const CodeFunction& function) noexcept 
 }
 
 const char* AtomicPlanner::plan_function(const CodeFunction& function) noexcept {
-  const char* why_not = note_function(function);
-  for (size_t number = own_sites_.size(); number-- > 0 && !why_not;) {
+  const char* refusal = note_function(function);
+  for (size_t number = own_sites_.size(); number-- > 0 && !refusal;) {
     PlacedCode instruction;
     place_code(own_sites_[number], function.high, instruction);
-    why_not = plan_site(instruction, function);
+    refusal = plan_site(instruction, function);
   }
-  return why_not;
+  return refusal;
 }
 
 bool AtomicPlanner::is_entered_within(const PlacedCode& instruction) const noexcept {
@@ -201,7 +201,7 @@ uint8_t AtomicPlanner::final_byte(uint64_t address) const noexcept {
     const CodePatch& patch = plans_.patches[number];
     if (address >= patch.address && address < patch.address + patch.bytes)
       return patch.after[address - patch.address];
-    if (patch.address > address + kMostInstructionBytes) break;
+    if (patch.address > address + kMaxInstructionBytes) break;
   }
   return *code_at(address);
 }
@@ -236,7 +236,7 @@ uint64_t AtomicPlanner::place_by_moving_next(const PlacedCode& instruction, size
     return 0;
   const uint8_t next_length = next.decoded.length;
   // The bytes after the instruction if a jump replaces the next one, and the bytes after that.
-  uint8_t behind[kMostPrefixes + kJumpBytes + kDistanceBytes];
+  uint8_t behind[kMaxPrefixes + kJumpBytes + kDistanceBytes];
   uint8_t behind_next[kDistanceBytes];
   final_bytes(next.address + next_length, behind_next);
   for (uint8_t of_next = 0; of_next <= most_prefixes(next_length); ++of_next) {
@@ -296,7 +296,7 @@ bool AtomicPlanner::add_patch(const PlacedCode& instruction, uint8_t prefixes, u
   memcpy(patch.before, instruction.code, patch.bytes);
   const uint64_t end = instruction.address + prefixes + kJumpBytes;
   const auto distance = static_cast<uint32_t>(target - end);
-  uint8_t jump[kMostPrefixes + kJumpBytes];
+  uint8_t jump[kMaxPrefixes + kJumpBytes];
   memset(jump, kNoOperation, prefixes);
   jump[prefixes] = kJump;
   memcpy(jump + prefixes + 1, &distance, sizeof distance);

@@ -42,12 +42,12 @@ struct MovedCode {
 };
 
 // More than any program with its libraries has.
-constexpr size_t kMostSites = 1 << 18;
+constexpr size_t kMaxSites = 1 << 18;
 
 struct AtomicPlans {
-  MappedArray<AtomicSite, kMostSites> sites;
-  MappedArray<MovedCode, kMostSites> moved;
-  MappedArray<CodePatch, 2 * kMostSites> patches;
+  MappedArray<AtomicSite, kMaxSites> sites;
+  MappedArray<MovedCode, kMaxSites> moved;
+  MappedArray<CodePatch, 2 * kMaxSites> patches;
 };
 
 class AtomicPlanner {
@@ -86,7 +86,7 @@ class AtomicPlanner {
   Tactic first_tactic_ = Tactic::Punned;
 
   // For the current function.
-  MappedArray<uint64_t, kMostSites> own_sites_;
+  MappedArray<uint64_t, kMaxSites> own_sites_;
   MappedArray<uint64_t, 1 << 20> branch_targets_;  // sorted
 };
 

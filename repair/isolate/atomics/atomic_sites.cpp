@@ -44,8 +44,8 @@ struct Text {
   size_t last_patch;
   bool is_kept = false;  // in the file kept_in
 };
-constexpr size_t kMostTexts = 1 << 14;
-constinit MappedArray<Text, kMostTexts> texts;
+constexpr size_t kMaxTexts = 1 << 14;
+constinit MappedArray<Text, kMaxTexts> texts;
 
 // The file of common memory, with the code for converted threads.
 int kept_in = -1;
@@ -97,7 +97,7 @@ const char* plan_segments(const dl_phdr_info& module, TrampolinePlaces& places) 
     const uint64_t low = module.dlpi_addr + header.p_vaddr;
     const uint64_t high = low + header.p_memsz;
     const size_t first = plans.patches.size();
-    if (const char* why_not = planner.plan(functions, low, high)) return why_not;
+    if (const char* refusal = planner.plan(functions, low, high)) return refusal;
     const int protection =
         PROT_EXEC | (header.p_flags & PF_R ? PROT_READ : 0) | (header.p_flags & PF_W ? PROT_WRITE : 0);
     if (!texts.add({page_down(low), page_up(high), protection, first, plans.patches.size()}))
@@ -160,8 +160,8 @@ bool write_to_file(const void* from, size_t bytes, uint64_t offset) noexcept {
 }
 
 bool keep(const Text& text) noexcept {
-  constexpr uint64_t kMostBytes = 16 << 20;
-  if (text.high - text.low > kMostBytes) return false;
+  constexpr uint64_t kMaxBytes = 16 << 20;
+  if (text.high - text.low > kMaxBytes) return false;
   if (!write_to_file(reinterpret_cast<const void*>(text.low), text.high - text.low, text.low)) return false;
   uint64_t last = 0;
   for (size_t number = text.first_patch; number < text.last_patch; ++number) {
@@ -216,15 +216,15 @@ const char* plan_atomic_sites(const dl_phdr_info& module) noexcept {
   const size_t sites = plans.sites.size(), moved = plans.moved.size(), patches = plans.patches.size();
   const size_t known = texts.size();
   static constinit TrampolinePlaces places;
-  const char* why_not = places.begin() ? plan_segments(module, places) : "its memory is not known";
-  if (!why_not && !places.finish()) why_not = "the kernel refuses executable memory";
-  if (why_not) {
+  const char* refusal = places.begin() ? plan_segments(module, places) : "its memory is not known";
+  if (!refusal && !places.finish()) refusal = "the kernel refuses executable memory";
+  if (refusal) {
     plans.sites.cut(sites);
     plans.moved.cut(moved);
     plans.patches.cut(patches);
     texts.cut(known);
     places.give_up();
-    return why_not;
+    return refusal;
   }
   trampoline_bytes.fetch_add(places.mapped_bytes());
   for (size_t number = sites; number < plans.sites.size(); ++number) {

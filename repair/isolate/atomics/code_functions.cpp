@@ -11,13 +11,13 @@ namespace hpcrun {
 CodeFunctions::CodeFunctions(const dl_phdr_info& module) noexcept {
   const Elf64_Phdr* const header = find_segment(module.dlpi_phdr, module.dlpi_phnum, PT_GNU_EH_FRAME);
   if (!header) {
-    why_not_ = "it has no unwind information";
+    refusal_ = "it has no unwind information";
     return;
   }
   header_ = module.dlpi_addr + header->p_vaddr;
   FrameIndex index;
   if (!read_frame_index({reinterpret_cast<const uint8_t*>(header_), header->p_memsz}, index)) {
-    why_not_ = "the index of its unwind information has an unknown format";
+    refusal_ = "the index of its unwind information has an unknown format";
     return;
   }
   entries_ = header_ + index.head_bytes;

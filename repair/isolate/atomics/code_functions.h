@@ -20,7 +20,7 @@ class CodeFunctions {
   explicit CodeFunctions(const dl_phdr_info& module) noexcept;
 
   // Returns nullptr, or the reason why they are not known, as a clause; size() is 0 then.
-  const char* why_not() const noexcept { return why_not_; }
+  const char* refusal() const noexcept { return refusal_; }
   uint32_t size() const noexcept { return size_; }
   // Returns an empty function if its entry is not understood.
   CodeFunction operator[](uint32_t number) const noexcept;
@@ -32,7 +32,7 @@ class CodeFunctions {
   };
   Entry entry(uint32_t number) const noexcept;
 
-  const char* why_not_ = nullptr;
+  const char* refusal_ = nullptr;
   uint64_t header_ = 0;   // .eh_frame_hdr
   uint64_t entries_ = 0;  // in it
   uint32_t size_ = 0;

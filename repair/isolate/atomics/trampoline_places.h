@@ -50,10 +50,10 @@ class TrampolinePlaces {
   bool map(uint64_t low, uint64_t high) noexcept;
   static void add_occupied(void* places, const struct OwnMapping& mapping) noexcept;
 
-  static constexpr size_t kMostSpans = 1 << 17;
-  MappedArray<Span, kMostSpans> occupied_;  // by others or by our rooms, sorted
-  MappedArray<Span, kMostSpans> used_;      // by trampolines, sorted
-  MappedArray<Room, kMostSpans> rooms_;     // sorted
+  static constexpr size_t kMaxSpans = 1 << 17;
+  MappedArray<Span, kMaxSpans> occupied_;  // by others or by our rooms, sorted
+  MappedArray<Span, kMaxSpans> used_;      // by trampolines, sorted
+  MappedArray<Room, kMaxSpans> rooms_;     // sorted
   uint64_t mapped_bytes_ = 0;
   bool is_full_ = false;
 };

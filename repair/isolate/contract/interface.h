@@ -16,7 +16,7 @@ constexpr char kIsolationName[] = "hpcrun_isolation";
 
 // The size below which allocations are isolated at random. Larger ones are left common unless false sharing
 // was found in them (SHERIFF, section 3.3).
-constexpr uint64_t kMostSmallBytes = 1024;
+constexpr uint64_t kMaxSmallBytes = 1024;
 
 struct PageRequest {
   uint64_t address = 0;        // in the page
@@ -113,7 +113,7 @@ struct Isolation {
   void (*decline)(const PageRequest& page, WhyShared why) noexcept;
   // Excludes memory from isolation that is accessed in ways that the library cannot see.
   void (*close)(const void* at, uint64_t bytes) noexcept;
-  // Offers an allocation of the program to Isolates::Random (if it is smaller than kMostSmallBytes) and to
+  // Offers an allocation of the program to Isolates::Random (if it is smaller than kMaxSmallBytes) and to
   // Isolates::Written.
   void (*offer)(const void* at, uint64_t bytes) noexcept;
   // Sums up what was done until now.

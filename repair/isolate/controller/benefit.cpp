@@ -13,11 +13,11 @@ constexpr uint64_t kFirstNs = 100 * kMillisecond;
 constexpr uint64_t kWeighNs = 250 * kMillisecond;
 constexpr uint64_t kLeavingNs = 20 * kMillisecond;  // two ticks of the controller, which reach all threads
 constexpr uint64_t kCommonNs = 30 * kMillisecond;
-constexpr uint64_t kMostBetweenNs = 64 * kSecond;  // between trials; the time doubles after each
+constexpr uint64_t kMaxBetweenNs = 64 * kSecond;  // between trials; the time doubles after each
 
-constexpr uint32_t kMostExpensive = 2;  // number of times in a row that isolation may cost too much
+constexpr uint32_t kMaxExpensive = 2;   // number of times in a row that isolation may cost too much
 constexpr uint64_t kOften = 20'000;     // synchronisations per second from which on they measure progress
-constexpr uint64_t kLeastCpuNs = 10 * kMillisecond;
+constexpr uint64_t kMinCpuNs = 10 * kMillisecond;
 
 IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& before) noexcept {
   IsolationTotals passed;
@@ -30,7 +30,7 @@ IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& be
 
 // Returns synchronisations per second of CPU time; 0: too little CPU time.
 uint64_t pace_of(const IsolationTotals& passed) noexcept {
-  if (passed.converted_cpu_ns < kLeastCpuNs) return 0;
+  if (passed.converted_cpu_ns < kMinCpuNs) return 0;
   return passed.meetings * 1'000 / (passed.converted_cpu_ns / kMillisecond);
 }
 
@@ -85,7 +85,7 @@ Benefit::Verdict Benefit::look_at_common(const IsolationTotals& passed, uint64_t
   if (common >= pace_) return Verdict::Lost;
   phase_ = Phase::Isolated;
   next_trial_ns_ = now_ns + to_next_trial_ns_;
-  to_next_trial_ns_ = std::min(2 * to_next_trial_ns_, kMostBetweenNs);
+  to_next_trial_ns_ = std::min(2 * to_next_trial_ns_, kMaxBetweenNs);
   wait(now_ns, kWeighNs);
   return Verdict::IsolateAgain;
 }
@@ -96,7 +96,7 @@ bool Benefit::is_expensive(const IsolationTotals& passed, uint64_t share_ppm) no
   const uint64_t cost = passed.commit_ns + kBothWays * passed.conversion_ns;
   const bool is_too_much = cost * kWhole > share_ppm * passed.converted_cpu_ns / 2 && cost > kWeighNs / 100;
   expensive_ = is_too_much ? expensive_ + 1 : 0;
-  return expensive_ == kMostExpensive;
+  return expensive_ == kMaxExpensive;
 }
 
 }  // namespace hpcrun

@@ -23,8 +23,8 @@ namespace hpcrun {
 namespace {
 
 constexpr uint64_t kIdleNs = 1'000'000'000;  // between checks whether the program's threads have ended
-constexpr uint32_t kMostBeginnings = 10;     // tries, one per tick, to reach all threads
-constexpr uint32_t kMostMoves = 10;          // tries to make all memory common, one per kForkRestNs
+constexpr uint32_t kMaxBeginnings = 10;      // tries, one per tick, to reach all threads
+constexpr uint32_t kMaxMoves = 10;           // tries to make all memory common, one per kForkRestNs
 
 constexpr char kTooMuchCode[] =
     "scanning the code of the program and its libraries would take more than a third of the time; measure a "
@@ -94,7 +94,7 @@ class Loop {
     }
     if (is_without_session_) return decline_all(WhyShared::NoSession);
     if (session.watches_time.load()) {
-      controller.refusal.store(why_no_session(SessionStart::WatchesTime));
+      controller.refusal.store(reason_no_session(SessionStart::WatchesTime));
       decline_all(WhyShared::CpuTime);
       return !end_session();
     }
@@ -125,7 +125,7 @@ class Loop {
     if (controller.refusal.load() == kTooMuchCode) controller.refusal.store(nullptr);
     if (controller.stage.load() == Stage::Waiting) controller.stage.store(Stage::Planning);
     if (!know_atomic_sites()) {
-      controller.refusal.store(why_atomic_sites_are_unknown());
+      controller.refusal.store(reason_atomic_sites_are_unknown());
       decline_all(WhyShared::AtomicModule);
       return !end_session();
     }
@@ -160,7 +160,7 @@ class Loop {
       return;
     controller.is_preparing.store(true);
     if (!controller.is_forbidden.load() && !controller.forks_under_way.load()) {
-      why_unprepared_ = controller.common.prepare();
+      reason_unprepared_ = controller.common.prepare();
       is_prepared_ = true;
     }
     controller.is_preparing.store(false);
@@ -171,8 +171,8 @@ class Loop {
   bool make_all_common() noexcept {
     if (!is_page_asked_for() || monotonic_ns() < controller.common_from_ns.load()) return false;
     if (controller.common.prepare && !is_prepared_) return true;  // in the next round
-    if (why_unprepared_) {
-      controller.refusal.store(why_unprepared_);
+    if (reason_unprepared_) {
+      controller.refusal.store(reason_unprepared_);
       return decline_all(WhyShared::NoSession);
     }
     if (!begin_session(true)) return common_memory_file() < 0;
@@ -183,14 +183,15 @@ class Loop {
 
   static bool is_looking() noexcept { return controller.finds_written() && controller.shared.is_looking(); }
 
-  static const char* why_no_session(SessionStart result) noexcept {
+  static const char* reason_no_session(SessionStart result) noexcept {
     switch (result) {
       case SessionStart::NoDispatch:
         return "the kernel does not support system call dispatch (prctl, Linux 5.11)";
       case SessionStart::TooMany:
         return "the program has too many threads";
       case SessionStart::NotCommon:
-        return why_not_common() ? why_not_common() : "memory mapped during the run cannot be made common";
+        return reason_not_common() ? reason_not_common()
+                                   : "memory mapped during the run cannot be made common";
       case SessionStart::SignalReader:
         return "the program reads signals from descriptors (signalfd)";
       case SessionStart::WatchesTime:
@@ -234,18 +235,18 @@ class Loop {
       return true;
     }
     if (result == SessionStart::WatchesTime) {
-      controller.refusal.store(why_no_session(result));
+      controller.refusal.store(reason_no_session(result));
       return decline_all(WhyShared::CpuTime);
     }
     if (moves_all) {
       // The threads were stopped without effect, and waited for one that sleeps in the kernel or is busy.
       controller.common_from_ns.store(monotonic_ns() + kForkRestNs);
-      if (++tries_ < kMostMoves) return false;
-    } else if (result == SessionStart::Unreachable && ++tries_ < kMostBeginnings) {
+      if (++tries_ < kMaxMoves) return false;
+    } else if (result == SessionStart::Unreachable && ++tries_ < kMaxBeginnings) {
       return false;
     }
     is_without_session_ = result == SessionStart::Unreachable || result == SessionStart::NoDispatch;
-    controller.refusal.store(why_no_session(result));
+    controller.refusal.store(reason_no_session(result));
     decline_all(WhyShared::NoSession);
     return false;
   }
@@ -336,7 +337,7 @@ class Loop {
   uint32_t forks_ = controller.forks.load();  // the latest known number
   bool is_without_session_ = false;           // permanently
   bool is_prepared_ = false;
-  const char* why_unprepared_ = nullptr;
+  const char* reason_unprepared_ = nullptr;
   PageBalance balance_;
   AtomicWatch watch_;
 };

@@ -28,7 +28,7 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint32_t kMostForks = 8;  // more are not waited for
+constexpr uint32_t kMaxForks = 8;  // more are not waited for
 
 // Threads of a program that executes atomic instructions may use them to announce what they wrote, and be
 // notified by plain loads, which cannot be intercepted. Before the first such instruction takes effect, all
@@ -57,7 +57,7 @@ bool start(const IsolationCallbacks& host) noexcept {
 
 const char* refusal() noexcept {
   if (controller.refusal.load()) return controller.refusal.load();
-  if (common_memory_file() < 0) return why_not_common();
+  if (common_memory_file() < 0) return reason_not_common();
   switch (controller.stage.load()) {
     case Stage::Planning:
       return "the program ended before all its atomic instructions were found";
@@ -78,7 +78,7 @@ void offer(const void* at, uint64_t bytes) noexcept {
   const CommonCall call;
   if (common_memory_file() < 0) return;
   if (controller.finds_written()) controller.shared.offer(low, low + bytes);
-  if (controller.isolates_at_random() && bytes < kMostSmallBytes) controller.random.offer(page_down(low));
+  if (controller.isolates_at_random() && bytes < kMaxSmallBytes) controller.random.offer(page_down(low));
 }
 
 void totals(IsolationTotals& out) noexcept {
@@ -176,9 +176,9 @@ void execute(bool is_about_to) noexcept {
 // A thread that forks with the loader's lock, as a library's constructor may, is waited for here: nothing
 // changes until it releases the lock.
 void fork_begins() noexcept {
-  constexpr uint64_t kMostNs = 2'000'000'000;
+  constexpr uint64_t kMaxNs = 2'000'000'000;
   controller.forks_under_way.fetch_add(1);
-  const uint64_t end_ns = monotonic_ns() + kMostNs;
+  const uint64_t end_ns = monotonic_ns() + kMaxNs;
   while (controller.is_preparing.load() && monotonic_ns() < end_ns) wait_a_moment();
 }
 
@@ -201,7 +201,7 @@ bool end_isolation_for_fork() noexcept {
 void isolation_after_fork_in_parent() noexcept {
   if (is_common_awaited()) return controller.is_forbidden.store(false);  // there was nothing to leave
   if (!controller.outlives_fork.load() || controller.pid.load() != sys_getpid()) return;
-  const uint32_t forks = std::min(controller.forks.fetch_add(1), kMostForks);
+  const uint32_t forks = std::min(controller.forks.fetch_add(1), kMaxForks);
   controller.common_from_ns.store(monotonic_ns() + (kForkRestNs << forks));
   controller.is_forbidden.store(false);
   page_news.fetch_add(1);

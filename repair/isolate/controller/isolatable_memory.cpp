@@ -75,7 +75,7 @@ int find_data(dl_phdr_info* module, size_t, void* raw) {
 
 }  // namespace
 
-WhyShared why_not_isolatable(uint64_t page, bool is_allocation) noexcept {
+WhyShared reason_not_isolatable(uint64_t page, bool is_allocation) noexcept {
   if (needs_common(page)) return WhyShared::SyncObject;
   if (!is_common(reinterpret_cast<const void*>(page)) || common_state.hold.altered.has(page))
     return WhyShared::NotCommon;

@@ -11,7 +11,7 @@ namespace hpcrun {
 
 // Returns WhyShared::None if the page may be isolated. `is_allocation`: the contended data is known to be an
 // allocation.
-WhyShared why_not_isolatable(uint64_t page, bool is_allocation) noexcept;
+WhyShared reason_not_isolatable(uint64_t page, bool is_allocation) noexcept;
 
 // Calls `use` for each piece of whole pages with variables that may be isolated.
 void for_each_variables(void (*use)(uint64_t low, uint64_t high, void* argument) noexcept,

@@ -5,13 +5,13 @@
 
 namespace hpcrun {
 
-constinit KnownPage known_pages[kMostKnown];
+constinit KnownPage known_pages[kMaxKnown];
 constinit std::atomic<uint32_t> page_news{0};
 
 KnownPage* find_known(uint64_t page, bool adds) noexcept {
   const uint64_t first = page / kPageBytes * 0x9e3779b97f4a7c15u >> 56;
-  for (uint32_t step = 0; step < kMostKnown; ++step) {
-    KnownPage& one = known_pages[(first + step) % kMostKnown];
+  for (uint32_t step = 0; step < kMaxKnown; ++step) {
+    KnownPage& one = known_pages[(first + step) % kMaxKnown];
     uint64_t there = one.page.load(std::memory_order_acquire);
     if (there == page) return &one;
     if (there) continue;

@@ -18,8 +18,8 @@ struct KnownPage {
   bool is_told = false;
   uint32_t turns = 0;  // number of periods for which it was isolated, if pages are isolated in turn
 };
-constexpr uint32_t kMostKnown = 256;
-extern constinit KnownPage known_pages[kMostKnown];
+constexpr uint32_t kMaxKnown = 256;
+extern constinit KnownPage known_pages[kMaxKnown];
 
 // Changes when there is something to decide; the controller's thread waits for that (wait_word.h).
 extern constinit std::atomic<uint32_t> page_news;

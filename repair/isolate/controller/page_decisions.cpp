@@ -16,7 +16,7 @@ void report(const KnownPage& known, WhyShared why) noexcept {
 
 WhyShared reason_against(const KnownPage& known) noexcept {
   if (known.declined != WhyShared::None) return known.declined;
-  return why_not_isolatable(known.page.load(), known.request.is_allocation);
+  return reason_not_isolatable(known.page.load(), known.request.is_allocation);
 }
 
 void close_for_rest_of_run(uint64_t page) noexcept {

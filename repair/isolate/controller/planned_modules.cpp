@@ -62,13 +62,13 @@ struct Loads {
   bool operator==(const Loads&) const = default;
 };
 
-constexpr size_t kMostModules = 1024;
+constexpr size_t kMaxModules = 1024;
 struct Modules {
-  PlannedModule planned[kMostModules] = {};
+  PlannedModule planned[kMaxModules] = {};
   size_t count = 0;
   Loads seen;
   uint64_t kept_inode = 0;  // of the file that contains their code
-  const char* why_not = nullptr;
+  const char* refusal = nullptr;
   bool are_annotated = false;
 };
 constinit Modules modules;
@@ -104,12 +104,12 @@ int plan_module(dl_phdr_info* module, size_t, void*) {
     PlannedModule* known = std::find_if(modules.planned, modules.planned + modules.count,
                                         [low](const PlannedModule& one) { return one.low == low; });
     if (known == modules.planned + modules.count) {
-      if (modules.count == kMostModules) {
-        modules.why_not = "the program has too many modules";
+      if (modules.count == kMaxModules) {
+        modules.refusal = "the program has too many modules";
         return 1;
       }
-      if (const char* why_not = plan_atomic_sites(*module)) {
-        modules.why_not = why_not;
+      if (const char* refusal = plan_atomic_sites(*module)) {
+        modules.refusal = refusal;
         return 1;
       }
       ++modules.count;
@@ -144,10 +144,10 @@ bool is_planning_due(uint64_t cpu_ns) noexcept {
 bool know_atomic_sites() noexcept {
   Loads now;
   dl_iterate_phdr(count_loads, &now);
-  if (now == modules.seen && common_state.hold.inode == modules.kept_inode) return !modules.why_not;
+  if (now == modules.seen && common_state.hold.inode == modules.kept_inode) return !modules.refusal;
   const AllAtHome all_at_home(true);
   modules.seen = now;
-  modules.why_not = nullptr;
+  modules.refusal = nullptr;
   modules.are_annotated = true;
   for (PlannedModule& one : modules.planned) one.is_there = false;
   dl_iterate_phdr(plan_module, nullptr);
@@ -158,7 +158,7 @@ bool know_atomic_sites() noexcept {
   }
   modules.kept_inode = common_state.hold.inode;
   dl_iterate_phdr(keep_code, nullptr);
-  return !modules.why_not;
+  return !modules.refusal;
 }
 
 bool is_of_cxx_library(uint64_t code) noexcept {
@@ -170,8 +170,8 @@ bool are_modules_annotated() noexcept {
   return modules.are_annotated;
 }
 
-const char* why_atomic_sites_are_unknown() noexcept {
-  return modules.why_not;
+const char* reason_atomic_sites_are_unknown() noexcept {
+  return modules.refusal;
 }
 
 }  // namespace hpcrun

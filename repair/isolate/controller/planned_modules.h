@@ -15,9 +15,9 @@ bool modules_have_changed() noexcept;
 // used `cpu_ns` of CPU time. Planning takes at most a third of both together, or a second. The program may
 // stand still meanwhile, because we hold the loader's lock.
 constexpr bool is_worth_planning(uint64_t code_bytes, uint64_t cpu_ns) noexcept {
-  constexpr uint64_t kNsPerKiB = 60'000, kAnywayNs = 1'000'000'000, kLeastTimes = 2;
+  constexpr uint64_t kNsPerKiB = 60'000, kAnywayNs = 1'000'000'000, kMinTimes = 2;
   const uint64_t takes_ns = code_bytes / 1'024 * kNsPerKiB;
-  return takes_ns <= kAnywayNs || kLeastTimes * takes_ns <= cpu_ns;
+  return takes_ns <= kAnywayNs || kMinTimes * takes_ns <= cpu_ns;
 }
 
 // Returns is_worth_planning() for all modules that are loaded now, or true if they are known already.
@@ -34,6 +34,6 @@ bool is_of_cxx_library(uint64_t code) noexcept;
 bool are_modules_annotated() noexcept;
 
 // Returns the reason as one clause, or nullptr.
-const char* why_atomic_sites_are_unknown() noexcept;
+const char* reason_atomic_sites_are_unknown() noexcept;
 
 }  // namespace hpcrun

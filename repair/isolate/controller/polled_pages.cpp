@@ -16,7 +16,7 @@ namespace {
 struct Following {
   PlanWorkspace workspace;
   AccessPlan plan;
-  Access accesses[kMostPlannedAccesses];
+  Access accesses[kMaxPlannedAccesses];
 };
 thread_local constinit Following following __attribute__((tls_model("initial-exec"))) = {};
 

@@ -8,7 +8,7 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint32_t kMostChosen = 48;  // at the same time
+constexpr uint32_t kMaxChosen = 48;  // at the same time
 constexpr uint64_t kChooseNs = 100'000'000;
 
 }  // namespace
@@ -39,7 +39,7 @@ void RandomPages::choose(uint64_t now_ns) noexcept {
 }
 
 void RandomPages::choose_page(uint64_t page, bool is_allocation) noexcept {
-  if (isolated_pages.count() + asked_ >= kMostChosen || next_random() % 2) return;
+  if (isolated_pages.count() + asked_ >= kMaxChosen || next_random() % 2) return;
   ask_for_page({page, is_allocation, 0});
   ++asked_;
 }

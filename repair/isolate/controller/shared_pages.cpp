@@ -73,7 +73,7 @@ void SharedPages::look() noexcept {
   end_turns();
   if (!is_looking()) return;
   free_ = kMaxPrivatePages - std::min(isolated_pages.count(), kMaxPrivatePages);
-  left_ = kMostPages;
+  left_ = kMaxPages;
   passed_ = 0;
   open_converted_threads();
   constexpr uint32_t kSeveral = 2;
@@ -91,7 +91,7 @@ void SharedPages::look() noexcept {
       low = high;
     }
     // The next pass continues there, or starts over.
-    begin_at_ = is_done() ? begin_at_ + (kMostPages - left_) : 0;
+    begin_at_ = is_done() ? begin_at_ + (kMaxPages - left_) : 0;
   }
   close_converted_threads();
 }
@@ -100,7 +100,7 @@ void SharedPages::open_converted_threads() noexcept {
   converted_thread_count_ = 0;
   for_each_record([this](const ThreadRecord& record) {
     const int pid = record.where.load() == Where::Converted ? record.process.load() : 0;
-    if (pid <= 0 || converted_thread_count_ == kMostConvertedThreads) return;
+    if (pid <= 0 || converted_thread_count_ == kMaxConvertedThreads) return;
     if (const int map = open_page_map(pid); map >= 0) converted_threads_[converted_thread_count_++] = map;
   });
 }

@@ -49,8 +49,8 @@ class SharedPages {
   void look() noexcept;
 
  private:
-  static constexpr uint32_t kMostConvertedThreads = 64;  // the number that is checked
-  static constexpr uint64_t kMostPages = 16 * 1024;      // the number that is checked in one period
+  static constexpr uint32_t kMaxConvertedThreads = 64;  // the number that is checked
+  static constexpr uint64_t kMaxPages = 16 * 1024;      // the number that is checked in one period
 
   void open_converted_threads() noexcept;
   void close_converted_threads() noexcept;
@@ -66,7 +66,7 @@ class SharedPages {
   uint64_t passed_ = 0;    // the same for the current pass
   uint64_t left_ = 0;      // pages that this pass still checks
   uint32_t free_ = 0;      // turns
-  int converted_threads_[kMostConvertedThreads] = {};
+  int converted_threads_[kMaxConvertedThreads] = {};
   uint32_t converted_thread_count_ = 0;
 };
 

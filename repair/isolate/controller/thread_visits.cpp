@@ -48,7 +48,7 @@ ThreadVisits::Did ThreadVisits::look(const ThreadRecord& record) noexcept {
 bool ThreadVisits::rests(ThreadRecord& record, uint64_t now_ns) noexcept {
   constexpr uint64_t kRestNs = 1'000'000'000;
   constexpr uint64_t kWorth = 20;  // a transaction must take as long as this many commits
-  constexpr uint64_t kLeastNs = 10'000;
+  constexpr uint64_t kMinNs = 10'000;
   Visited& before = visited[place_of(record)];
   if (now_ns < before.rests_until_ns) return true;
   const PrivatePages& pages = pages_of(record);
@@ -63,7 +63,7 @@ bool ThreadVisits::rests(ThreadRecord& record, uint64_t now_ns) noexcept {
   before.average_ns = before.average_ns ? (kOld * before.average_ns + length_ns) / kAll : length_ns;
   const uint64_t commit_ns =
       pages.commits() ? controller.ns_of(pages.timed_ticks() * PrivatePages::kTimed / pages.commits()) : 0;
-  if (before.average_ns >= std::max(kLeastNs, kWorth * commit_ns)) return false;
+  if (before.average_ns >= std::max(kMinNs, kWorth * commit_ns)) return false;
   before.rests_until_ns = now_ns + kRestNs;
   ask_back(record);
   return true;

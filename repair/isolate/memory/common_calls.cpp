@@ -24,7 +24,7 @@ namespace {
 constexpr int kPlain = PROT_READ | PROT_WRITE;
 constexpr uint64_t kLargest = uint64_t{256} << 30;
 // Larger mappings, which programs often only reserve, do not use up the reservation.
-constexpr uint64_t kLargestReserved = uint64_t{1} << 30;
+constexpr uint64_t kMaxReservedRange = uint64_t{1} << 30;
 
 // The flags that affect where and how memory is mapped, as far as they are known here.
 constexpr int kKnownFlags = MAP_TYPE | MAP_ANONYMOUS | MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_NORESERVE |
@@ -307,7 +307,7 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
     const long result = map_where_wished(page_up(low), size, protection, flags);
     if (!is_error(result)) return result;
   }
-  const bool is_only_reserved = protection == PROT_NONE && size > kLargestReserved;
+  const bool is_only_reserved = protection == PROT_NONE && size > kMaxReservedRange;
   if (!is_at && !is_only_reserved && !(flags & MAP_32BIT)) {
     const uint64_t piece = take_reserved(size);
     const long result = piece ? map_piece(piece, size, protection, flags) : -ENOMEM;

@@ -37,8 +37,8 @@ namespace {
 constexpr char kFileName[] = "prof-common";
 
 // The size for later mappings. Address space is free; smaller sizes are tried if it is not available.
-constexpr uint64_t kMostReserved = uint64_t{64} << 30;
-constexpr uint64_t kLeastReserved = uint64_t{1} << 30;
+constexpr uint64_t kMaxReserved = uint64_t{64} << 30;
+constexpr uint64_t kMinReserved = uint64_t{1} << 30;
 
 constexpr char kHasThreads[] = "the program has threads already";
 constexpr char kNoSpace[] = "the address space is too small";
@@ -95,7 +95,7 @@ const char* open_file(CommonHold& hold) noexcept {
 // Maps the tables of pages and the reservation after them.
 const char* map_hold(CommonHold& hold) noexcept {
   constexpr uint64_t kTables = 5 * PageBits::kBytes;
-  for (uint64_t reserved = kMostReserved; reserved >= kLeastReserved; reserved /= 2) {
+  for (uint64_t reserved = kMaxReserved; reserved >= kMinReserved; reserved /= 2) {
     const uint64_t bytes = kTables + reserved;
     void* const at = sys_mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) continue;
@@ -127,7 +127,7 @@ const char* map_hold(CommonHold& hold) noexcept {
   return kNoSpace;
 }
 
-const char* why_never_common() noexcept {
+const char* reason_never_common() noexcept {
   if (has_limit(RLIMIT_AS)) return "the address space is limited (ulimit -v)";
   if (has_limit(RLIMIT_DATA)) return "memory is limited (ulimit -d)";
   if (has_limit(RLIMIT_FSIZE)) return "the size of files is limited (ulimit -f)";
@@ -136,7 +136,7 @@ const char* why_never_common() noexcept {
 }
 
 const char* make_hold(CommonHold& hold) noexcept {
-  if (const char* why = why_never_common()) return why;
+  if (const char* why = reason_never_common()) return why;
   if (const char* why = open_file(hold)) return why;
   const char* const why = map_hold(hold);
   if (why) close_own_descriptor(hold.file);
@@ -242,7 +242,7 @@ void find_foreign_work(void* argument, const OwnMapping& mapping) noexcept {
     found = "a device accesses memory of the program";
 }
 
-const char* why_not_moved() noexcept {
+const char* reason_not_moved() noexcept {
   const char* why = nullptr;
   for_each_mapping(find_foreign_work, &why);
   return why;
@@ -270,7 +270,7 @@ bool make_common(OtherThreads others) noexcept {
     // The private memory that they are about to map would not be moved, and the tables that they use
     // disappear.
     if (common_state.calls_under_way) return refuse(kInCall);
-    if (const char* why = why_not_moved()) return refuse(why);
+    if (const char* why = reason_not_moved()) return refuse(why);
   }
   CommonHold left;
   if (phase != CommonPhase::Common) {
@@ -296,7 +296,7 @@ bool make_common(OtherThreads others) noexcept {
 }
 
 bool await_common() noexcept {
-  if (const char* why = why_never_common()) return refuse(why);
+  if (const char* why = reason_never_common()) return refuse(why);
   CommonHold tried;
   if (const char* why = open_file(tried)) return refuse(why);
   close_own_descriptor(tried.file);
@@ -309,7 +309,7 @@ bool is_common_awaited() noexcept {
   return common_state.is_awaited.load(std::memory_order_acquire);
 }
 
-const char* why_not_common() noexcept {
+const char* reason_not_common() noexcept {
   return refusal.load(std::memory_order_relaxed);
 }
 

@@ -24,19 +24,19 @@ enum class OtherThreads : uint8_t {
 
 // Moves all private writable memory of the process into common memory, and reserves address space for later
 // mappings. A later call moves what was mapped since, such as data of loaded libraries. Returns false if that
-// fails; memory is then as before, or private, and why_not_common() has the reason. Async-signal-safe only
+// fails; memory is then as before, or private, and reason_not_common() has the reason. Async-signal-safe only
 // with OtherThreads::Stopped. TMI, section 3.2.
 bool make_common(OtherThreads others = OtherThreads::None) noexcept;
 
 // Enters the awaited state: a later make_common(OtherThreads::Stopped) makes memory common. Returns false if
-// that could not succeed; why_not_common() has the reason. Not async-signal-safe.
+// that could not succeed; reason_not_common() has the reason. Not async-signal-safe.
 bool await_common() noexcept;
 
 // Async-signal-safe.
 bool is_common_awaited() noexcept;
 
 // Returns one clause for the report, or nullptr.
-const char* why_not_common() noexcept;
+const char* reason_not_common() noexcept;
 
 // Makes common memory private. Must be called before the process forks, so that parent and child each keep
 // their own. Other threads may run, but none may be converted; those that sleep at a shared futex wake

@@ -25,8 +25,8 @@ constinit std::atomic<bool> is_begun{false};
 struct Piece {
   uint64_t low, high;
 };
-constexpr uint32_t kMostKept = 64;
-constinit Piece kept[kMostKept];  // by map_for_later()
+constexpr uint32_t kMaxKept = 64;
+constinit Piece kept[kMaxKept];  // by map_for_later()
 constinit uint32_t kept_count = 0;
 
 uint64_t piece_down(uint64_t address) noexcept {
@@ -51,9 +51,9 @@ long map(uint64_t low, uint64_t bytes, int protection, int flags) noexcept {
 
 // Maps unused pages at the start of a piece, with the rest of their last piece. Returns 0 if there are none.
 uint64_t set_aside(uint64_t bytes) noexcept {
-  constexpr int kMostTries = 32;
+  constexpr int kMaxTries = 32;
   const uint64_t room = piece_up(bytes) + kPieceBytes;
-  for (int tries = 0; tries < kMostTries; ++tries) {
+  for (int tries = 0; tries < kMaxTries; ++tries) {
     const long at = map(0, room, PROT_NONE, MAP_NORESERVE);
     if (at < 0 && at > -4096) return 0;
     const uint64_t begin = static_cast<uint64_t>(at), low = piece_up(begin), high = low + piece_up(bytes);
@@ -102,7 +102,7 @@ bool reaches_earlier(uint64_t low, uint64_t high) noexcept {
 }
 
 long map_for_later(uint64_t bytes) noexcept {
-  if (kept_count == kMostKept) return -ENOMEM;
+  if (kept_count == kMaxKept) return -ENOMEM;
   const uint64_t low = set_aside(bytes);
   if (!low) return -ENOMEM;
   // The rest of the last piece stays mapped, so that nothing else is mapped there.
@@ -132,8 +132,8 @@ namespace {
 // Maps next to existing mappings, so that their number does not grow. Earlier memory stays mapped and is not
 // found again.
 long map_small_apart(uint64_t bytes, int protection, int flags) noexcept {
-  constexpr int kMostTries = 16;
-  for (int tries = 0; tries < kMostTries; ++tries) {
+  constexpr int kMaxTries = 16;
+  for (int tries = 0; tries < kMaxTries; ++tries) {
     const long at = map(0, bytes, protection, flags);
     const auto begin = static_cast<uint64_t>(at);
     if ((at < 0 && at > -4096) || !reaches_earlier(begin, begin + bytes)) return at;

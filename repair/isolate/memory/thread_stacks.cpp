@@ -16,11 +16,11 @@ namespace hpcrun {
 namespace {
 
 // No system has more threads at the same time by default (kernel.threads-max, vm.max_map_count).
-constexpr uint32_t kMostStacks = 1 << 16;
+constexpr uint32_t kMaxStacks = 1 << 16;
 // The limit of stacks kept for later threads, which is that of the C library's cache (stack_cache_size).
-constexpr uint64_t kMostIdleBytes = uint64_t{40} << 20;
+constexpr uint64_t kMaxIdleBytes = uint64_t{40} << 20;
 // The number of possibly ended threads that are checked at each creation.
-constexpr uint32_t kMostAsked = 8;
+constexpr uint32_t kMaxAsked = 8;
 
 enum class Use : uint32_t {
   None,  // the entry has no stack
@@ -46,12 +46,12 @@ std::atomic<bool> is_collecting{false};
 Entry* table() noexcept {
   Entry* now = entries.load(std::memory_order_acquire);
   if (now) return now;
-  const long made = common_mmap(nullptr, kMostStacks * sizeof(Entry), PROT_READ | PROT_WRITE,
+  const long made = common_mmap(nullptr, kMaxStacks * sizeof(Entry), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (made < 0 && made > -4096) return nullptr;
   auto* const mine = reinterpret_cast<Entry*>(made);
   if (entries.compare_exchange_strong(now, mine)) return mine;
-  common_munmap(mine, kMostStacks * sizeof(Entry));
+  common_munmap(mine, kMaxStacks * sizeof(Entry));
   return now;
 }
 
@@ -74,7 +74,7 @@ void unmap(Entry& entry) noexcept {
 void put_by(Entry& entry) noexcept {
   const uint64_t bytes = entry.high - entry.low;
   entry.thread = 0;
-  if (idle_bytes.fetch_add(bytes) + bytes > kMostIdleBytes) {
+  if (idle_bytes.fetch_add(bytes) + bytes > kMaxIdleBytes) {
     idle_bytes.fetch_sub(bytes);
     unmap(entry);
   } else {
@@ -88,7 +88,7 @@ void collect(Entry* stacks, uint32_t count) noexcept {
   if (is_collecting.exchange(true, std::memory_order_acquire)) return;
   const uint32_t begin = count ? next_asked.load(std::memory_order_relaxed) % count : 0;
   uint32_t asked = 0, seen = 0;
-  for (; seen < count && asked < kMostAsked; ++seen) {
+  for (; seen < count && asked < kMaxAsked; ++seen) {
     Entry& entry = stacks[(begin + seen) % count];
     if (entry.use.load(std::memory_order_relaxed) != Use::Left) continue;
     ++asked;
@@ -123,7 +123,7 @@ ThreadStack* reuse(Entry* stacks, uint32_t count, uint64_t bytes, uint64_t guard
 }
 
 ThreadStack* make(Entry* stacks, uint64_t bytes, uint64_t guard_bytes) noexcept {
-  for (uint32_t at = 0; at < kMostStacks; ++at) {
+  for (uint32_t at = 0; at < kMaxStacks; ++at) {
     Entry& entry = stacks[at];
     if (entry.use.load(std::memory_order_relaxed) != Use::None || !change(entry, Use::None, Use::Changing))
       continue;

@@ -38,7 +38,7 @@ constinit char library[4096] = {};  // its path
 constinit std::atomic<int> loading_thread{0};
 
 // Smaller blocks are not worth the system calls, for which all threads may have to come home.
-constexpr size_t kLeastGivenBack = 128 * 1024;
+constexpr size_t kMinGivenBack = 128 * 1024;
 
 void* base_of(void* function) noexcept {
   Dl_info info;
@@ -94,7 +94,7 @@ bool load() noexcept {
 void give_back(char* low, char* high) noexcept {
   low = reinterpret_cast<char*>(page_up(reinterpret_cast<uint64_t>(low)));
   high = reinterpret_cast<char*>(page_down(reinterpret_cast<uint64_t>(high)));
-  if (high < low + kLeastGivenBack) return;
+  if (high < low + kMinGivenBack) return;
   const int error = errno;
   madvise(low, static_cast<size_t>(high - low), MADV_DONTNEED);
   errno = error;

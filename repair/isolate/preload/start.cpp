@@ -44,7 +44,7 @@ void keep_from_program(int descriptor) noexcept {
 }
 
 void become_common() noexcept {
-  if (!make_common()) return refusal.store(why_not_common());
+  if (!make_common()) return refusal.store(reason_not_common());
   refusal.store(nullptr);
   was_common.store(true);
   allow_isolation();
@@ -53,7 +53,7 @@ void become_common() noexcept {
 
 // Memory stays private until a page is requested.
 void await_isolation() noexcept {
-  refusal.store(await_common() ? nullptr : why_not_common());
+  refusal.store(await_common() ? nullptr : reason_not_common());
 }
 
 bool is_isolation_awaited() noexcept {

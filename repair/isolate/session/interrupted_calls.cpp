@@ -57,8 +57,8 @@ long number_before(uint64_t pc) noexcept {
 }  // namespace
 
 uint64_t waits_since_ns(uint64_t stack) noexcept {
-  constexpr uint64_t kMostBetween = 1024;  // bytes of its frames and the interposing function's
-  return timed_wait.frame - stack < kMostBetween ? timed_wait.since_ns : 0;
+  constexpr uint64_t kMaxBetween = 1024;  // bytes of its frames and the interposing function's
+  return timed_wait.frame - stack < kMaxBetween ? timed_wait.since_ns : 0;
 }
 
 void forget_calls() noexcept {

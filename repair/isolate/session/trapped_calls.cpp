@@ -85,8 +85,8 @@ void on_other_sigsys(siginfo_t& info, ucontext_t& context) noexcept {
 bool comes_late(const siginfo_t& info, const ucontext_t& context) noexcept {
   const auto call = reinterpret_cast<greg_t>(info.si_call_addr);
   const ucontext_t* at = &context;
-  constexpr int kMostBetween = 4;
-  for (int i = 0; i < kMostBetween && at->uc_mcontext.gregs[REG_RIP] != call; ++i) {
+  constexpr int kMaxBetween = 4;
+  for (int i = 0; i < kMaxBetween && at->uc_mcontext.gregs[REG_RIP] != call; ++i) {
     // At the first instruction of a handler, that register holds its third argument.
     const auto inner = static_cast<uint64_t>(at->uc_mcontext.gregs[REG_RDX]);
     uint64_t word;

@@ -116,7 +116,7 @@ TEST_CASE("of fields the later one is aligned, and the sizes are told") {
   REQUIRE(parted.changes.size() == 1);
   CHECK(parted.changes[0].change.what == What::Member);
   CHECK(parted.bytes_after.at(0) == 128);
-  CHECK(words_for_changes(parted, objects) ==
+  CHECK(format_changes(parted, objects) ==
         "put alignas(64) before misses (struct Stats, a.h:13); struct Stats grows from 48 to 128 bytes");
   const auto changes = describe_changes(parted, objects);
   REQUIRE(changes.size() == 1);
@@ -136,7 +136,7 @@ TEST_CASE("fields of threads by turns are all aligned but the first") {
   const TypedObjects objects =
       types.variable("stats", types.record("Stats", {{"a", word}, {"b", word}, {"c", word}, {"d", word}}));
   const Separation parted = separate({use(1, 0, 8), use(2, 8, 8), use(1, 16, 8), use(2, 24, 8)}, objects);
-  CHECK(words_for_changes(parted, objects).starts_with("put alignas(64) before "));
+  CHECK(format_changes(parted, objects).starts_with("put alignas(64) before "));
   CHECK(parted.changes.size() == 3);
   CHECK(parted.bytes_after.at(0) == 256);
 }
@@ -157,7 +157,7 @@ TEST_CASE("elements of an own type are aligned by the type") {
   const TypedObjects objects = types.variable("counters", types.array(counter, 4));
   const Separation parted = separate({use(1, 0, 8), use(2, 8, 8)}, objects);
   CHECK(
-      words_for_changes(parted, objects) ==
+      format_changes(parted, objects) ==
       "put alignas(64) on struct Counter (a.h:10); struct Counter grows from 8 to 64 bytes (56 of padding), "
       "counters from 32 to 256");
   CHECK(describe_changes(parted, objects)[0].what == ChangedPart::Type);
@@ -168,7 +168,7 @@ TEST_CASE("elements that straddle lines are padded to whole ones") {
   const size_t row = types.record("Row", {{"cells", types.array(types.number(8), 6)}});
   const TypedObjects objects = types.variable("rows", types.array(row, 4));
   const Separation parted = separate({use(1, 40, 8), use(2, 48, 8)}, objects);
-  CHECK(words_for_changes(parted, objects) ==
+  CHECK(format_changes(parted, objects) ==
         "put alignas(64) on struct Row (a.h:10); struct Row grows from 48 to 64 bytes (16 of padding), "
         "rows from 192 to 256");
 }
@@ -178,7 +178,7 @@ TEST_CASE("elements of whole lines need only begin one") {
   const size_t row = types.record("Row", {{"cells", types.array(types.number(8), 8)}});
   const TypedObjects objects = types.variable("rows", types.array(row, 4), 0x1020);
   const Separation parted = separate({use(1, 56, 8), use(2, 64, 8)}, objects);
-  CHECK(words_for_changes(parted, objects) ==
+  CHECK(format_changes(parted, objects) ==
         "put alignas(64) on struct Row (a.h:10); struct Row keeps its 64 bytes and starts a line");
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("elements that are numbers, or of a library's type, need a struct arou
   for (const size_t element : {lock, theirs}) {
     const TypedObjects objects = types.variable("locks", types.array(element, 8));
     const Separation parted = separate({use(1, 0, 4), use(2, 4, 4)}, objects);
-    CHECK(words_for_changes(parted, objects) ==
+    CHECK(format_changes(parted, objects) ==
           "wrap each element of locks (a.cpp:7) in a struct with alignas(64); an element grows from 4 to 64 "
           "bytes "
           "(60 of padding), locks from 32 to 512");
@@ -203,7 +203,7 @@ TEST_CASE("an array inside of elements is told by its place") {
       types.record("Grid", {{"head", types.number(8)}, {"cells", types.array(types.number(4), 6)}});
   const TypedObjects objects = types.variable("grids", types.array(grid, 2));
   const Separation parted = separate({use(1, 40, 4), use(2, 44, 4)}, objects);
-  CHECK(words_for_changes(parted, objects)
+  CHECK(format_changes(parted, objects)
             .starts_with("wrap each element of grids[1].cells (a.h:12) in a struct with alignas(64)"));
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("variables are aligned both") {
   const TypedObjects objects{{0, {"hits", "/src/a.c", 1, 0x1000, types.whole(word)}},
                              {1, {"misses", "/src/a.c", 2, 0x1008, {}}}};
   const Separation parted = separate({use(1, 0, 8), use(2, 0, 8, AccessKind::ReadWrite, 1)}, objects);
-  CHECK(words_for_changes(parted, objects) ==
+  CHECK(format_changes(parted, objects) ==
         "put alignas(64) before hits (a.c:1) and before misses (a.c:2); each then starts a line of its own");
 }
 
@@ -224,7 +224,7 @@ TEST_CASE("in C it is written as C has it") {
   TypedObjects objects = types.variable("pairs", types.array(pair, 2));
   objects.at(0).tree.language = SourceLanguage::C;
   const auto text = [&](const ContentionSide& a, const ContentionSide& b) {
-    return words_for_changes(separate({a, b}, objects), objects);
+    return format_changes(separate({a, b}, objects), objects);
   };
   CHECK(text(use(1, 8, 8), use(2, 16, 8))
             .starts_with("put __attribute__((aligned(64))) on struct pair (a.h:10);"));
@@ -240,7 +240,7 @@ TEST_CASE("what nobody used on the line before does not come to it") {
   const TypedObjects objects = types.variable("job", job);
   const Separation parted = separate({use(1, 0, 8, AccessKind::Read), use(2, 56, 8)}, objects);
   REQUIRE(parted.changes.size() == 2);
-  CHECK(words_for_changes(parted, objects)
+  CHECK(format_changes(parted, objects)
             .starts_with(
                 "put alignas(64) before done (struct Job, a.h:13) and before results (struct Job, a.h:14)"));
 }
@@ -251,7 +251,7 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
   const auto obstacle = [](const TypedObjects& objects, const ContentionSide& a, const ContentionSide& b) {
     const Separation parted = separate({a, b}, objects);
     CHECK(parted.changes.empty());
-    return std::pair(parted.obstacle, words_for_obstacle(parted, SourceLanguage::Cpp));
+    return std::pair(parted.obstacle, format_obstacle(parted, SourceLanguage::Cpp));
   };
   SECTION("bytes of one number, or of a union") {
     const auto [why, words] = obstacle(types.variable("mask", word), use(1, 0, 1), use(2, 1, 1));
@@ -276,7 +276,7 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
     const TypedObjects objects = types.variable("sums", types.array(types.number(4), 32));
     const Separation parted = separate({use(1, 4, 4), use(1, 12, 4), use(2, 16, 4)}, objects);
     CHECK(parted.obstacle == Obstacle::Blocks);
-    CHECK(words_for_obstacle(parted, SourceLanguage::Cpp) ==
+    CHECK(format_obstacle(parted, SourceLanguage::Cpp) ==
           "Each thread uses elements of sums in a row: start each thread's elements at a multiple of 16, and "
           "put alignas(64) before the array.");
     // Used alternately they are not blocks.

@@ -11,7 +11,7 @@
 namespace prof::test {
 namespace {
 
-constexpr size_t kMostMetrics = 8;  // that are read one by one; a damaged file can name thousands
+constexpr size_t kMaxMetrics = 8;  // that are read one by one; a damaged file can name thousands
 
 // Everything that can be requested.
 struct Asked {
@@ -28,7 +28,7 @@ std::optional<Asked> ask_for_all(const std::filesystem::path& directory) try {
   std::iota(metrics.begin(), metrics.end(), 0u);
   asked.costs = asked.database.stored->costs(metrics);
   for (const uint32_t metric : metrics) {
-    if (metric < kMostMetrics) asked.sums.push_back(asked.database.stored->sums(metric));
+    if (metric < kMaxMetrics) asked.sums.push_back(asked.database.stored->sums(metric));
   }
   return asked;
 } catch (const DatabaseError&) {
@@ -47,7 +47,7 @@ bool has_same_values(const Database& now, const Database& asked) {
     const std::vector<ProfileValue>& expected = now.profiles[p].values;
     const auto all = values_of(asked, p, buffer);
     if (!std::equal(all.begin(), all.end(), expected.begin(), expected.end())) return false;
-    for (uint32_t m = 0; m < std::min(now.metrics.size(), kMostMetrics); ++m) {
+    for (uint32_t m = 0; m < std::min(now.metrics.size(), kMaxMetrics); ++m) {
       std::vector<ProfileValue> wanted, got;
       for (const ProfileValue& value : expected)
         if (value.metric == m) wanted.push_back(value);

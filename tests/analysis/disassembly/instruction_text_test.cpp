@@ -50,7 +50,8 @@ std::vector<Line> by_objdump(const std::string& file, CodeRange range, Syntax sy
   return result;
 }
 
-std::string bytes_in_words(const std::vector<uint8_t>& code, const DecodedInstruction& at, uint64_t begin) {
+std::string format_code_bytes(const std::vector<uint8_t>& code, const DecodedInstruction& at,
+                              uint64_t begin) {
   std::string words;
   for (size_t i = 0; i < at.length; ++i) words += fmt::format("{:02x} ", code[at.address - begin + i]);
   return words;
@@ -109,7 +110,7 @@ TEST_CASE("Instructions are those that objdump prints") {
           INFO(file << " " << std::hex << decoded[i].address << ": " << decoded[i].text << " | "
                     << expected[i].text);
           CHECK(decoded[i].address == expected[i].address);
-          CHECK(bytes_in_words(bytes, decoded[i], text.start) == expected[i].bytes);
+          CHECK(format_code_bytes(bytes, decoded[i], text.start) == expected[i].bytes);
           // Padding has several names.
           if (expected[i].text.find("nop") != std::string::npos ||
               expected[i].text.find("xchg") != std::string::npos)

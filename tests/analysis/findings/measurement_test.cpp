@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/findings/all_findings.h"
+#include "analysis/views/run/format_run.h"
 #include "analysis/views/run/overhead.h"
-#include "analysis/views/run/run_in_words.h"
 #include "analysis/views/run/run_summary.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/analysis/findings/found.h"
@@ -71,7 +71,7 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   run.overhead_start_s = 0.1;
   run.overhead_hooks_s = 4;
   CHECK(largest_part(run) == OverheadPart::Hooks);
-  CHECK(overhead_in_words(run) == "about 5.00 s of CPU time, 4.00 s of it in intercepted calls");
+  CHECK(format_overhead(run) == "about 5.00 s of CPU time, 4.00 s of it in intercepted calls");
   // If there is almost no CPU time, the overhead says little: most of it is start and end. A program that
   // waits cannot gain anything.
   CHECK(only_sentence(R"({"run": {"cpu_s": 0.003}, "overhead": {"cpu_s_estimate": 0.002}})").empty());

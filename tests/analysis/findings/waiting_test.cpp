@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/findings/locks.h"
-#include "analysis/views/run/run_in_words.h"
+#include "analysis/views/run/format_run.h"
 #include "analysis/views/run/run_summary.h"
 #include "tests/analysis/database/run_text.h"
 #include "tests/analysis/findings/found.h"
@@ -29,9 +29,9 @@ TEST_CASE("a program that waits for a processor says so, and is not found to wai
   const Database waits_for_device = flawless(R"({"run": {"wall_s": 100, "program_s": 100, "cpu_s": 20},
       "devices": [{"window_s": 99, "busy_s": 76, "cpu_waits_s": 75}]})");
   for (const Finding& finding : findings_of(waits_for_device)) CHECK(finding.kind != FindingKind::Waiting);
-  CHECK(ran_in_words(run_summary(database)) ==
+  CHECK(format_ran(run_summary(database)) ==
         "100.0 s, 20.0 s of CPU time, 75.0 s waiting for a processor, 1 process, 1 thread");
-  CHECK(ran_in_words(run_summary(flawless(R"({"run": {"cpu_s": 20, "run_queue_s": 0.5, "threads": 1}})"))) ==
+  CHECK(format_ran(run_summary(flawless(R"({"run": {"cpu_s": 20, "run_queue_s": 0.5, "threads": 1}})"))) ==
         "20.0 s of CPU time, 1 process, 1 thread");
 }
 

@@ -54,7 +54,7 @@ constexpr MemoryReader kOwn{read_own, nullptr};
 // Returns the first instruction from there on that writes memory.
 uint64_t first_store(uint64_t at) {
   for (int i = 0; i < 16; ++i) {
-    uint8_t bytes[kMostInstructionBytes];
+    uint8_t bytes[kMaxInstructionBytes];
     read_own(nullptr, at, bytes, sizeof bytes);
     Instruction instruction;
     REQUIRE(decode(bytes, sizeof bytes, at, instruction));

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/run/format_repairs.h"
 
 using namespace prof;
 using hpcrun::Counter;
@@ -45,7 +45,7 @@ RepairsRecord record_of(const std::vector<ProcessMeasurement>& processes) {
 
 std::string all_words(const RepairsRecord& record) {
   std::string all;
-  for (const std::string& line : repairs_in_words(CallTree{}, record)) all += line + "\n";
+  for (const std::string& line : format_repairs(CallTree{}, record)) all += line + "\n";
   return all;
 }
 

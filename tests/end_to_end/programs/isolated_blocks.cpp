@@ -36,7 +36,7 @@ struct Block {
 };
 
 constexpr size_t kBlocks = 4000;
-constexpr size_t kLeastLarge = 128 * 1024;
+constexpr size_t kMinLarge = 128 * 1024;
 
 std::mutex lock;
 alignas(4096) volatile uint64_t counters[512];  // of threads; two work
@@ -45,7 +45,7 @@ bool is_wrong = false;
 
 size_t some_size(Random& random) {
   const unsigned kind = random() % 1000;
-  if (kind == 0) return kLeastLarge + random() % 1'000'000;
+  if (kind == 0) return kMinLarge + random() % 1'000'000;
   return kind < 50 ? 1'000 + random() % 20'000 : 1 + random() % 300;
 }
 

@@ -16,7 +16,7 @@
 namespace {
 
 constexpr int kValues = 1000;
-constexpr int kMostQueued = 100;
+constexpr int kMaxQueued = 100;
 constexpr int kEachThreads = 2;  // values per new thread
 
 std::atomic<int> received{0};
@@ -72,7 +72,7 @@ int main(int, char** arguments) {
       if (brief.joinable()) brief.join();
       brief = std::thread([] {});
     }
-    while (i - received > kMostQueued) std::this_thread::yield();
+    while (i - received > kMaxQueued) std::this_thread::yield();
     while (sigqueue(getpid(), signal, {.sival_int = i}) != 0) std::this_thread::yield();
   }
   brief.join();

@@ -23,7 +23,7 @@ extern "C" int64_t triple(int64_t value) {
 namespace {
 
 constexpr size_t kBlockBytes = 16384, kFunctionBytes = 128;
-constexpr size_t kMostBlocks = 4;
+constexpr size_t kMaxBlocks = 4;
 
 class Blocks {
  public:
@@ -55,7 +55,7 @@ class Blocks {
       if (is_within_reach(block)) {
         blocks_.push_back(static_cast<unsigned char*>(block));
         used_ = 0;
-        if (blocks_.size() <= kMostBlocks) return;
+        if (blocks_.size() <= kMaxBlocks) return;
         munmap(blocks_.front(), kBlockBytes);
         return blocks_.pop_front();
       }

@@ -381,7 +381,7 @@ namespace {
 
 const Code kIncrement = {0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0x90, 0xc3};  // lock incl (%rdi)
 
-const char* why_not(const Code& function, bool has_unwind_information = true) {
+const char* refusal(const Code& function, bool has_unwind_information = true) {
   MadeModule module(1);
   module.add(function);
   dl_phdr_info info = module.finish();
@@ -400,19 +400,19 @@ using Text = std::string;
 }  // namespace
 
 TEST_CASE("Code that cannot be told with certainty is declined with its reason") {
-  CHECK(why_not(kIncrement) == Text());
-  CHECK(why_not(kIncrement, false) == Text("it has no unwind information"));
-  CHECK(why_not({0x90, 0xc3}, false) == Text());
+  CHECK(refusal(kIncrement) == Text());
+  CHECK(refusal(kIncrement, false) == Text("it has no unwind information"));
+  CHECK(refusal({0x90, 0xc3}, false) == Text());
   // je over the LOCK prefix, as in the C library
-  CHECK(why_not({0x74, 0x01, 0xf0, 0xff, 0x07, 0x90, 0x90, 0xc3}) ==
+  CHECK(refusal({0x74, 0x01, 0xf0, 0xff, 0x07, 0x90, 0x90, 0xc3}) ==
         Text("the code jumps past a lock prefix"));
-  CHECK(why_not({0xf0, 0xff, 0x07, 0x06, 0x90, 0x90, 0x90, 0xc3}) ==
+  CHECK(refusal({0xf0, 0xff, 0x07, 0x06, 0x90, 0x90, 0x90, 0xc3}) ==
         Text("a function with atomic instructions cannot be decoded"));
-  CHECK(why_not({0x06, 0x90, 0xc3}) == Text());
+  CHECK(refusal({0x06, 0x90, 0xc3}) == Text());
   // lock incl %gs:(%rdi), and with an address of 32 bits
   const Text untold = "the memory operand of an atomic instruction cannot be determined";
-  CHECK(why_not({0x65, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
-  CHECK(why_not({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
+  CHECK(refusal({0x65, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
+  CHECK(refusal({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
 }
 
 TEST_CASE("Other code in the place of what was planned for is left alone") {

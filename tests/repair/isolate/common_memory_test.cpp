@@ -145,7 +145,8 @@ TEST_CASE("arguments and environment are shown to others as before") {
 
 TEST_CASE("what cannot be is declined with its reason, and the memory stays as it was") {
   const auto is_declined = [](const char* why) {
-    return !hpcrun::make_common() && std::string(hpcrun::why_not_common()).find(why) != std::string::npos &&
+    return !hpcrun::make_common() &&
+           std::string(hpcrun::reason_not_common()).find(why) != std::string::npos &&
            !hpcrun::is_common(&initialized) && initialized == 1;
   };
   const auto limit = [](int resource, rlim_t most) {

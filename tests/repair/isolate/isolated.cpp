@@ -38,7 +38,7 @@ EXPORT void isolated_make_common() {
   mallopt(M_TOP_PAD, kHeapBytes);
   free(malloc(1 << 20));
   if (make_common()) return;
-  fprintf(stderr, "no common memory: %s\n", why_not_common());
+  fprintf(stderr, "no common memory: %s\n", reason_not_common());
   exit(125);
 }
 

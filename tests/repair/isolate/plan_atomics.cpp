@@ -17,12 +17,12 @@ int plan(const char* path) {
   const test::MappedModule module(path);
   if (!module.info()) return 0;
   const auto begin = std::chrono::steady_clock::now();
-  const char* const why_not = plan_atomic_sites(*module.info());
+  const char* const refusal = plan_atomic_sites(*module.info());
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
   const AtomicSiteCounts counts = atomic_site_counts();
-  if (why_not || counts.sites)
+  if (refusal || counts.sites)
     std::printf("%7lu %6lu %7lu %9.1f %s%s%s\n", counts.sites, counts.moved, counts.trampoline_bytes / 1024,
-                took.count(), path, why_not ? ": " : "", why_not ? why_not : "");
+                took.count(), path, refusal ? ": " : "", refusal ? refusal : "");
   std::fflush(stdout);
   return 0;
 }

@@ -46,7 +46,7 @@ struct Meeting {
   }
 };
 
-uint64_t why_needed(uint64_t page) {
+uint64_t reason_needed(uint64_t page) {
   uint64_t found = 0;
   needed_common.take([&](uint64_t one, uint64_t why) {
     if (one == page) found = why;
@@ -71,7 +71,7 @@ TEST_CASE("a page on which a thread polls what another has written becomes commo
       }
       *meeting.is_over = 1;
       return right && words[3] == 7 && !pages.holds(common.page(0)) &&
-             why_needed(common.page(0)) == static_cast<uint64_t>(WhyShared::TrueSharing);
+             reason_needed(common.page(0)) == static_cast<uint64_t>(WhyShared::TrueSharing);
     }
     words[3] = 7;
     pages.commit();
@@ -92,7 +92,8 @@ TEST_CASE("a page on which a thread reads its own words alone stays private, wha
     pthread_barrier_wait(meeting.barrier);
     if (number == 0) {
       while (!*meeting.is_over) words[4] = words[4] + words[5];
-      return right && pages.is_outdated() && pages.holds(common.page(0)) && why_needed(common.page(0)) == 0;
+      return right && pages.is_outdated() && pages.holds(common.page(0)) &&
+             reason_needed(common.page(0)) == 0;
     }
     words[3] = 7;
     pages.commit();

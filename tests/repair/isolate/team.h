@@ -21,9 +21,9 @@ inline int thread_id() {
   return static_cast<int>(syscall(SYS_gettid));
 }
 
-constexpr int kMostThreads = 32;
+constexpr int kMaxMembers = 32;
 constexpr size_t kStackBytes = 256 * 1024;
-alignas(4096) inline char team_stacks[kMostThreads][kStackBytes];
+alignas(4096) inline char team_stacks[kMaxMembers][kStackBytes];
 
 class Team {
  public:
@@ -54,7 +54,7 @@ class Team {
   }
   void join() {
     for (int i = 0; i < size_; ++i) REQUIRE_THAT(pthread_join(members_[i].thread, nullptr) == 0);
-    taken_stacks() -= size_ ? kMostThreads / 4 : 0;
+    taken_stacks() -= size_ ? kMaxMembers / 4 : 0;
     size_ = 0;
   }
   pthread_t thread(int i) const { return members_[i].thread; }
@@ -71,11 +71,11 @@ class Team {
   }
   // Each team has a quarter of the stacks.
   int first_stack() {
-    if (!size_) first_ = std::exchange(taken_stacks(), taken_stacks() + kMostThreads / 4);
+    if (!size_) first_ = std::exchange(taken_stacks(), taken_stacks() + kMaxMembers / 4);
     return first_;
   }
 
-  Member members_[kMostThreads / 4];
+  Member members_[kMaxMembers / 4];
   int size_ = 0;
   int first_ = 0;
 };

@@ -33,7 +33,7 @@ std::vector<uint32_t> entries_for(const PlannedSites& sites, std::vector<FrameKe
   PlanEntries found;
   sites.match(frames.data(), static_cast<uint32_t>(frames.size()), found);
   std::vector<uint32_t> numbers;
-  for (uint32_t i = 0; i < kMostPlanEntries; ++i)
+  for (uint32_t i = 0; i < kMaxPlanEntries; ++i)
     if (found.holds(i)) numbers.push_back(i);
   CHECK(found.is_empty() == numbers.empty());
   return numbers;

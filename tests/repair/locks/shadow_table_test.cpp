@@ -59,11 +59,11 @@ TEST_CASE("an address keeps its shadow, and shadows are on lines of their own") 
 
 TEST_CASE("with all shadows taken a further mutex gets none, and the others keep theirs") {
   const auto table = std::make_unique<ShadowTable>();
-  std::vector<pthread_mutex_t> mutexes(ShadowTable::kMostShadows + 2);
-  for (uint32_t i = 0; i < ShadowTable::kMostShadows; ++i) REQUIRE(table->take(&mutexes[i]));
-  CHECK(table->take(&mutexes[ShadowTable::kMostShadows]) == nullptr);
-  CHECK(table->is_first_refusal(&mutexes[ShadowTable::kMostShadows]));
-  CHECK(!table->is_first_refusal(&mutexes[ShadowTable::kMostShadows]));
+  std::vector<pthread_mutex_t> mutexes(ShadowTable::kMaxShadows + 2);
+  for (uint32_t i = 0; i < ShadowTable::kMaxShadows; ++i) REQUIRE(table->take(&mutexes[i]));
+  CHECK(table->take(&mutexes[ShadowTable::kMaxShadows]) == nullptr);
+  CHECK(table->is_first_refusal(&mutexes[ShadowTable::kMaxShadows]));
+  CHECK(!table->is_first_refusal(&mutexes[ShadowTable::kMaxShadows]));
   CHECK(table->take(&mutexes[0]));
 }
 

@@ -234,9 +234,9 @@ TEST_CASE("the page diff says what changed most, with links to the rows") {
   DiffPage page(runs.document);
   page.show();
   CHECK(page.text().contains("no other run is compared"));
-  CHECK(!page.why_empty().isEmpty());
+  CHECK(!page.reason_empty().isEmpty());
   runs.compare();
-  CHECK(page.why_empty().isEmpty());
+  CHECK(page.reason_empty().isEmpty());
   const QString text = page.text();
   CAPTURE(text.toStdString());
   CHECK(text.contains("CPUTIME: 20.0 s instead of 10.0 s, 10.0 s more (x 2.00)"));

@@ -141,12 +141,12 @@ TEST_CASE("the tree is of the chosen time, and then of the whole run again") {
 
 TEST_CASE("a time is in words from where traces begin") {
   Opened opened(traced());
-  CHECK(opened.document.chosen_time_in_words().isEmpty());
+  CHECK(opened.document.format_chosen_time().isEmpty());
   const uint64_t begin = opened.document.traces().mapped().begin_ns();
   opened.choose({begin + 1'500'000'000, begin + 2'250'000'000});
-  CHECK(opened.document.chosen_time_in_words().toStdString() == "1.500 s to 2.250 s (750 ms)");
+  CHECK(opened.document.format_chosen_time().toStdString() == "1.500 s to 2.250 s (750 ms)");
   opened.choose({begin + 1'000, begin + 3'500});
-  CHECK(opened.document.chosen_time_in_words().toStdString() == "0.00000100 s to 0.00000350 s (2.5 us)");
+  CHECK(opened.document.format_chosen_time().toStdString() == "0.00000100 s to 0.00000350 s (2.5 us)");
 }
 
 TEST_CASE("a time that is chosen before the traces are indexed is taken when they are, or given up") {

@@ -63,16 +63,16 @@ TEST_CASE("a finding that is asked for is chosen") {
 
 TEST_CASE("a run without contention says how to measure it") {
   Shown shown(example(), "contention");
-  const auto& reason = shown.part<QLabel>("why_empty");
+  const auto& reason = shown.part<QLabel>("reason_empty");
   CHECK(reason.isVisible());
   CHECK(reason.text().contains("prof run -e contention"));
-  CHECK(shown.page().why_empty() == reason.text());
+  CHECK(shown.page().reason_empty() == reason.text());
 }
 
 TEST_CASE("a run in which nothing was found says so") {
   Database database = counting(both_sides);
   set_run_text(database, R"({"run": {"command": "./count"}, "contention": []})");
   Shown shown(database, "contention");
-  CHECK(shown.page().why_empty().isEmpty());
+  CHECK(shown.page().reason_empty().isEmpty());
   CHECK(shown.part<QLabel>("sentences").text().contains("no contention was found"));
 }

@@ -255,7 +255,7 @@ TEST_CASE("pages without data name what measures it") {
   for (const auto& one : cases) {
     CAPTURE(one.page);
     Shown shown(example(), one.page);
-    CHECK(shown.page().why_empty().contains(one.remedy));
-    CHECK(shown.part<QLabel>("why_empty").isVisible());
+    CHECK(shown.page().reason_empty().contains(one.remedy));
+    CHECK(shown.part<QLabel>("reason_empty").isVisible());
   }
 }

@@ -214,11 +214,11 @@ TEST_CASE("where nothing was measured that is told, of the whole run and of a pa
   SourcePage page(document);
   page.show();
   REQUIRE(page.table()->model()->rowCount() == 2);
-  CHECK(page.why_empty().isEmpty());
+  CHECK(page.reason_empty().isEmpty());
   document.choose_time(TimeRange{2'500'000'000, 2'600'000'000});
   REQUIRE(QTest::qWaitFor([&] { return !document.is_time_awaited(); }, 20'000));
   CHECK(page.table()->model()->rowCount() == 0);
-  CHECK(page.why_empty().toStdString() == "nothing was measured for the selected threads and time");
+  CHECK(page.reason_empty().toStdString() == "nothing was measured for the selected threads and time");
 }
 
 TEST_CASE("the database's copy of a file comes before the file at its path") {

@@ -271,7 +271,7 @@ TEST_CASE("an exported table has all rows, and the one that is shown loads none 
 
 TEST_CASE("a table of threads that did nothing says so") {
   Shown shown(Reading::Flat);
-  auto* const why = shown.page.findChild<QLabel*>("why_empty");
+  auto* const why = shown.page.findChild<QLabel*>("reason_empty");
   CHECK(why->isHidden());
   shown.document.choose_threads({});
   CHECK(why->isVisible());
@@ -454,5 +454,5 @@ TEST_CASE("columns of metrics come back with the whole run") {
   CHECK(keys() == measured);
   // Nothing ran in that time.
   document.choose_time(TimeRange{1, 2});
-  CHECK(page.why_empty() == "the selected threads have no samples in the selected time");
+  CHECK(page.reason_empty() == "the selected threads have no samples in the selected time");
 }

@@ -208,7 +208,7 @@ TEST_CASE("where nothing was measured that is told") {
   page.show();
   CHECK(page.findChild<QLabel*>("sentence")->text().toStdString() ==
         "nothing was measured: all metrics are zero");
-  CHECK(page.why_empty() == page.findChild<QLabel*>("sentence")->text());
+  CHECK(page.reason_empty() == page.findChild<QLabel*>("sentence")->text());
   CHECK(page.table()->model()->rowCount() == 0);
 }
 

@@ -108,8 +108,8 @@ TEST_CASE("rows are grouped by node, rank, kind and name") {
 
 TEST_CASE("groups of many rows are closed until they are opened") {
   RowGroups groups;
-  CHECK(groups.is_open("a", RowGroups::kMostOpenRows));
-  CHECK(!groups.is_open("a", RowGroups::kMostOpenRows + 1));
+  CHECK(groups.is_open("a", RowGroups::kMaxOpenRows));
+  CHECK(!groups.is_open("a", RowGroups::kMaxOpenRows + 1));
   groups.toggle("a");
   CHECK(!groups.is_open("a", 2));
   CHECK(groups.is_open("a", 1000));

@@ -456,8 +456,8 @@ TEST_CASE("a run without traces says how to get them") {
   Database database = two_rows();
   database.traces.clear();
   Shown shown(database);
-  CHECK(shown.page.why_empty().contains("--trace"));
-  CHECK(shown.page.findChild<QLabel*>("note")->text() == shown.page.why_empty());
+  CHECK(shown.page.reason_empty().contains("--trace"));
+  CHECK(shown.page.findChild<QLabel*>("note")->text() == shown.page.reason_empty());
 }
 
 TEST_CASE("many rows and a random trace are painted at any size, without and with other orders") {

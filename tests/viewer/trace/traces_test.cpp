@@ -34,7 +34,7 @@ struct Heard {
 }  // namespace
 
 TEST_CASE("the index of long traces is made in the background, kept, and made anew where it is damaged") {
-  const test::DatabaseFolder folder(test::traced_database({kLeastSegmentsKept + 1, 50}, 2));
+  const test::DatabaseFolder folder(test::traced_database({kMinSegmentsKept + 1, 50}, 2));
   const Database database = read_database(folder.path());
   const auto file = folder.path() / kIndexFile;
   {
@@ -82,7 +82,7 @@ TEST_CASE("the index of long traces is made in the background, kept, and made an
 }
 
 TEST_CASE("what viewers that were killed left of an index is removed, what another one writes stays") {
-  const test::DatabaseFolder folder(test::traced_database({kLeastSegmentsKept + 1}, 2));
+  const test::DatabaseFolder folder(test::traced_database({kMinSegmentsKept + 1}, 2));
   const Database database = read_database(folder.path());
   const auto left = folder.path() / ".timeline.cache.0123abcd",
              former = folder.path() / "timeline.cache.writing-1",

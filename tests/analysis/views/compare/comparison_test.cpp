@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/views/compare/comparison_in_words.h"
+#include "analysis/views/compare/format_comparison.h"
 #include "analysis/views/tree/function_costs.h"
 #include "tests/report/database_builder.h"
 
@@ -126,11 +126,11 @@ TEST_CASE("functions that changed come by the size of the difference, with words
   const Compared2 runs(a, b);
   std::vector<std::string> lines;
   for (const FunctionChange& change : changed_functions(runs.tree, 0))
-    lines.push_back(runs.name(change.frame) + ": " + change_in_words(runs.tree, change, 0));
+    lines.push_back(runs.name(change.frame) + ": " + format_function_change(runs.tree, change, 0));
   CHECK(lines == std::vector<std::string>{"work: 7.00 s instead of 3.00 s, 4.00 s more (x 2.33)",
                                           "leaf: 1.00 s instead of 3.00 s, 2.00 s less (x 0.33)",
                                           "old_name: gone: was 1.50 s", "new_name: 1.50 s, new"});
-  CHECK(total_in_words(runs.tree, 0) == "CPUTIME: 10.0 s instead of 8.00 s, 2.00 s more (x 1.25)");
+  CHECK(format_total_change(runs.tree, 0) == "CPUTIME: 10.0 s instead of 8.00 s, 2.00 s more (x 1.25)");
 }
 
 TEST_CASE("the second run can be the one before") {
@@ -147,8 +147,8 @@ TEST_CASE("runs of different length are scaled to the same total where that is a
   CHECK(runs.tree.totals == std::vector<double>{8, 8});
   CHECK(runs.change("work").after == Approx(5.6));
   CHECK(runs.change("main", true).is_same());
-  CHECK(scale_in_words(runs.tree, 0) == "the costs after are scaled by 0.8 to equal totals");
-  CHECK(scale_in_words(Compared2(a, b).tree, 0).empty());
+  CHECK(format_scale(runs.tree, 0) == "the costs after are scaled by 0.8 to equal totals");
+  CHECK(format_scale(Compared2(a, b).tree, 0).empty());
 }
 
 TEST_CASE("nothing is different between a run and itself") {
@@ -159,7 +159,7 @@ TEST_CASE("nothing is different between a run and itself") {
     CHECK(runs.both->database.contexts.size() == a.contexts.size());
     CHECK(runs.both->database.functions.size() == a.functions.size());
     CHECK(runs.tree.nodes.size() == build_call_tree(a, select(a, {}, {}), false).nodes.size());
-    CHECK(total_in_words(runs.tree, 0) == "CPUTIME: the same, 8.00 s");
+    CHECK(format_total_change(runs.tree, 0) == "CPUTIME: the same, 8.00 s");
   }
 }
 
@@ -178,8 +178,8 @@ TEST_CASE("a metric that one run does not have is said to be missing there") {
   b.metrics.front() = {"CYCLES", "", ""};
   const Compared2 runs(a, b);
   REQUIRE(runs.tree.distinct_metrics() == 2);
-  CHECK(total_in_words(runs.tree, 0) == "CPUTIME: 8.00 s before; it was not measured after");
-  CHECK(total_in_words(runs.tree, 1) == "CYCLES: 10; it was not measured before");
+  CHECK(format_total_change(runs.tree, 0) == "CPUTIME: 8.00 s before; it was not measured after");
+  CHECK(format_total_change(runs.tree, 1) == "CYCLES: 10; it was not measured before");
   CHECK(runs.change("work", false, 0).after == 0);
   CHECK(runs.change("work", false, 1).after == 7);
 }
@@ -257,15 +257,15 @@ TEST_CASE("matching can be given up") {
 
 TEST_CASE("ratios and differences have words") {
   const Metric seconds{"CPUTIME", "sec", ""}, count{"FAULTS", "", ""};
-  CHECK(words_for_ratio({2, 3}, Presence::Both) == "x 1.50");
-  CHECK(words_for_ratio({2, 30}, Presence::Both) == "x 15");
-  CHECK(words_for_ratio({4, 0.0148}, Presence::Both) == "x 0.0037");
-  CHECK(words_for_ratio({0, 3}, Presence::OnlyAfter) == "new");
-  CHECK(words_for_ratio({0, 3}, Presence::Both) == "from 0");
-  CHECK(words_for_ratio({3, 0}, Presence::OnlyBefore) == "gone");
-  CHECK(words_for_ratio({3, 0}, Presence::Both) == "to 0");
-  CHECK(words_for_ratio({0, 0}, Presence::Both).empty());
-  CHECK(words_for_difference(count, {1000, 2234567}) == "+2,233,567");
-  CHECK(words_for_difference(seconds, {3, 1}) == "-2.00 s");
-  CHECK(words_for_difference(seconds, {1, 1}) == "0");
+  CHECK(format_ratio({2, 3}, Presence::Both) == "x 1.50");
+  CHECK(format_ratio({2, 30}, Presence::Both) == "x 15");
+  CHECK(format_ratio({4, 0.0148}, Presence::Both) == "x 0.0037");
+  CHECK(format_ratio({0, 3}, Presence::OnlyAfter) == "new");
+  CHECK(format_ratio({0, 3}, Presence::Both) == "from 0");
+  CHECK(format_ratio({3, 0}, Presence::OnlyBefore) == "gone");
+  CHECK(format_ratio({3, 0}, Presence::Both) == "to 0");
+  CHECK(format_ratio({0, 0}, Presence::Both).empty());
+  CHECK(format_difference(count, {1000, 2234567}) == "+2,233,567");
+  CHECK(format_difference(seconds, {3, 1}) == "-2.00 s");
+  CHECK(format_difference(seconds, {1, 1}) == "0");
 }

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/findings/run_changes.h"
-#include "analysis/views/compare/run_changes_in_words.h"
+#include "analysis/views/compare/format_run_changes.h"
 #include "tests/report/sampled_runs.h"
 
 using namespace prof;
@@ -19,7 +19,7 @@ struct Compared3 {
     match_runs(runs, before, after);
     changes = find_changes(runs, options);
   }
-  std::string words(const RunChange& change) const { return words_for_row(runs, change, 0); }
+  std::string words(const RunChange& change) const { return format_row(runs, change, 0); }
   std::vector<std::string> rows() const {
     std::vector<std::string> names;
     for (const RunChange& change : changes.rows) names.push_back(words(change));
@@ -87,7 +87,7 @@ TEST_CASE("a large difference of one run is found, and said to be of one run") {
   const Compared3 versions({sampled_run({.samples = 10000}, 1)},
                            {sampled_run({.samples = 10000, .slower = 0.5}, 2)});
   REQUIRE(versions.found() == std::vector<std::string>{"hot (work.cpp:12)"});
-  CHECK(judgement_in_words(versions.changes) ==
+  CHECK(format_judgement(versions.changes) ==
         "one run per side: the variation between runs is not measured, 3.0 % is assumed; use three or more "
         "runs per side");
 }
@@ -158,7 +158,7 @@ TEST_CASE("strong scaling: what all ranks together spend more is lost, and where
     path.push_back(
         frame_name(scales.runs.database, scales.runs.tree.frames[scales.runs.tree.nodes[node].frame]));
   CHECK(path == std::vector<std::string>{"main thread", "main", "hot", "wait"});
-  const std::string words = scaling_in_words(scales.runs, changes, Scaling::Strong);
+  const std::string words = format_scaling(scales.runs, changes, Scaling::Strong);
   CHECK(words.starts_with("strong scaling from 2 to 8 ranks: 7"));
   CHECK(change_findings(scales.runs, changes, Scaling::Strong).front().kind == FindingKind::ScalingLoss);
 }

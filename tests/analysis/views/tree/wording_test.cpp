@@ -7,28 +7,28 @@
 using namespace prof;
 
 TEST_CASE("durations, bytes, shares and counts read naturally") {
-  CHECK(words_for_duration(0.003) == "3 ms");
-  CHECK(words_for_duration(0.00000012) == "0 us");
-  CHECK(words_for_duration(0.9999) == "1.00 s");
-  CHECK(words_for_duration(4.02) == "4.02 s");
-  CHECK(words_for_duration(75.34) == "75.3 s");
-  CHECK(words_for_duration(725) == "12 min 5 s");
-  CHECK(words_for_duration(3600 * 26 + 120) == "26 h 2 min");
-  CHECK(words_for_bytes(640) == "640 B");
-  CHECK(words_for_bytes(2202009) == "2.1 MiB");
-  CHECK(words_for_percent(0.624) == "62 %");
-  CHECK(words_for_percent(0.0624) == "6.2 %");
-  CHECK(words_for_percent(0.0001) == "< 0.1 %");
-  CHECK(words_for_percent(0) == "0 %");
-  CHECK(words_for_count(1, "thread") == "1 thread");
-  CHECK(words_for_count(2, "process") == "2 processes");
+  CHECK(format_duration(0.003) == "3 ms");
+  CHECK(format_duration(0.00000012) == "0 us");
+  CHECK(format_duration(0.9999) == "1.00 s");
+  CHECK(format_duration(4.02) == "4.02 s");
+  CHECK(format_duration(75.34) == "75.3 s");
+  CHECK(format_duration(725) == "12 min 5 s");
+  CHECK(format_duration(3600 * 26 + 120) == "26 h 2 min");
+  CHECK(format_bytes(640) == "640 B");
+  CHECK(format_bytes(2202009) == "2.1 MiB");
+  CHECK(format_percent(0.624) == "62 %");
+  CHECK(format_percent(0.0624) == "6.2 %");
+  CHECK(format_percent(0.0001) == "< 0.1 %");
+  CHECK(format_percent(0) == "0 %");
+  CHECK(format_count(1, "thread") == "1 thread");
+  CHECK(format_count(2, "process") == "2 processes");
 }
 
 TEST_CASE("what is not a number is never printed as one") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  CHECK(words_for_duration(nan) == "0 s");
-  CHECK(words_for_bytes(nan) == "0 B");
-  CHECK(words_for_percent(nan) == "0 %");
+  CHECK(format_duration(nan) == "0 s");
+  CHECK(format_bytes(nan) == "0 B");
+  CHECK(format_percent(nan) == "0 %");
 }
 
 TEST_CASE("long names lose their middle, by characters and not by bytes") {
@@ -71,12 +71,12 @@ TEST_CASE("a module is named unless the function's name says it already") {
   database.functions = {
       {"write", 0, 0, kNone, 0}, {"read [libc.so.6]", 0, 0, kNone, 0}, {"libc.so.6+0x10", 0, 0, kNone, 0}};
   const auto module_of = [&](uint32_t function) {
-    return words_for_module(database, {FrameKind::Function, function, 0, 0, kNone, 0});
+    return format_module(database, {FrameKind::Function, function, 0, 0, kNone, 0});
   };
   CHECK(module_of(0) == "libc.so.6");
   CHECK(module_of(1).empty());
   CHECK(module_of(2).empty());
-  CHECK(words_for_module(database, {}).empty());
+  CHECK(format_module(database, {}).empty());
 }
 
 TEST_CASE("a file without a line is no place to send a reader to") {

@@ -1,4 +1,4 @@
-#include "analysis/views/run/repairs_in_words.h"
+#include "analysis/views/run/format_repairs.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 
 #include "analysis/views/tree/call_path.h"
 #include "analysis/views/tree/call_path_json.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 
 namespace prof {
@@ -21,7 +21,7 @@ bool is_placed(const Site& site) {
   return site.kind != SiteFate::Declined;
 }
 
-const char* obstacle_in_words(LockObstacle obstacle) {
+const char* format_layout_obstacle(LockObstacle obstacle) {
   switch (obstacle) {
     case LockObstacle::Robust:
       return "robust mutexes, which the kernel releases if a thread dies";
@@ -39,25 +39,25 @@ const char* obstacle_in_words(LockObstacle obstacle) {
   return "";
 }
 
-std::string site_in_words(const CallTree& tree, const Site& site) {
+std::string format_site(const CallTree& tree, const Site& site) {
   std::string text = "Allocations";
-  if (site.bytes > 0) text += fmt::format(" of {}", words_for_bytes(static_cast<double>(site.bytes)));
-  if (site.context != 0) text += " from " + code_in_words(frames_of(tree, site.context));
-  const std::string since = words_for_duration(site.since_s);
+  if (site.bytes > 0) text += fmt::format(" of {}", format_bytes(static_cast<double>(site.bytes)));
+  if (site.context != 0) text += " from " + format_code(frames_of(tree, site.context));
+  const std::string since = format_duration(site.since_s);
   if (!is_placed(site))
     return fmt::format(
         "{}: declined after {}, because no placement separates the threads ({} accesses in conflict, {} "
         "would remain).",
         text, since, site.conflicts, site.remaining);
-  text += fmt::format(": after {}, placed {}", since, words_for_placement(site.align, site.offset, site.pad));
+  text += fmt::format(": after {}, placed {}", since, format_placement(site.align, site.offset, site.pad));
   if (site.kind == SiteFate::Planned) return text + ", by the plan.";
   return text + fmt::format("; of {} accesses in conflict, {} remain.", site.conflicts, site.remaining);
 }
 
-std::string page_in_words(const RepairsRecord::Page& page) {
+std::string format_page(const RepairsRecord::Page& page) {
   const std::string what = page.name.empty() ? fmt::format("The page at {:#x}", page.address)
                                              : fmt::format("The page of {}", page.name);
-  const std::string since = words_for_duration(page.since_s);
+  const std::string since = format_duration(page.since_s);
   if (page.kind == PageFate::Isolated)
     return fmt::format("{}: isolated after {} ({:.0f} % of the CPU time was spent where threads shared it).",
                        what, since, 100 * page.share);
@@ -68,14 +68,13 @@ double average(double sum, uint64_t count) {
   return count ? sum / static_cast<double>(count) : 0;
 }
 
-std::string conversions_in_words(const RepairsRecord& repairs) {
+std::string format_conversions(const RepairsRecord& repairs) {
   return fmt::format(
       "Threads were converted to processes {} times, in {} on average and {} at most; {}, {} each; converted "
       "threads used {} of CPU time.",
-      repairs.conversions, words_for_duration(average(repairs.conversion_s, repairs.conversions)),
-      words_for_duration(repairs.longest_conversion_s), words_for_count(repairs.commits, "commit"),
-      words_for_duration(average(repairs.commit_s, repairs.commits)),
-      words_for_duration(repairs.converted_s));
+      repairs.conversions, format_duration(average(repairs.conversion_s, repairs.conversions)),
+      format_duration(repairs.longest_conversion_s), format_count(repairs.commits, "commit"),
+      format_duration(average(repairs.commit_s, repairs.commits)), format_duration(repairs.converted_s));
 }
 
 // Of the CPU time of threads as processes.
@@ -100,10 +99,10 @@ std::string percent(double share) {
   return fmt::format("{:.{}f} %", value, value < 10 ? 1 : 0);
 }
 
-std::string balance_in_words(const RepairsRecord& repairs) {
+std::string format_balance(const RepairsRecord& repairs) {
   std::string text = fmt::format(
       "That is {} per second of this time, of which commits and conversions took {}",
-      words_for_count(
+      format_count(
           static_cast<uint64_t>(std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
           "commit"),
       percent(cost_of_isolation(repairs)));
@@ -123,7 +122,7 @@ std::string balance_in_short(const RepairsRecord& repairs) {
                      before > 0 ? fmt::format(", sharing cost {}", percent(before)) : "");
 }
 
-std::string guarantee_in_words(const RepairsRecord& repairs) {
+std::string format_guarantee(const RepairsRecord& repairs) {
   if (repairs.guarantee == Guarantee::Annotated)
     return "All of the program's code is annotated: the memory model of C and C++ is kept.";
   return "Not all of the program's code is annotated: its data are correct if threads synchronise by calls, "
@@ -146,50 +145,48 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
       std::ranges::count(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind));
   if (placed > 0) {
     // In one line, of which the middle is left out where it is too long.
-    std::string part =
-        fmt::format("{} since {}", words_for_count(placed, "site"), words_for_duration(since_s));
+    std::string part = fmt::format("{} since {}", format_count(placed, "site"), format_duration(since_s));
     if (repairs.placed_allocations > 0 || isolated == 0)
-      part += fmt::format(": {} placed", words_for_count(repairs.placed_allocations, "allocation"));
+      part += fmt::format(": {} placed", format_count(repairs.placed_allocations, "allocation"));
     if (isolated == 0)
-      part += fmt::format(", {} of padding", words_for_bytes(static_cast<double>(repairs.padding_bytes)));
+      part += fmt::format(", {} of padding", format_bytes(static_cast<double>(repairs.padding_bytes)));
     parts.push_back(std::move(part));
   }
-  if (repairs.moved_locks > 0) parts.push_back(words_for_count(repairs.moved_locks, "lock") + " moved");
-  if (declined > 0) parts.push_back(words_for_count(declined, "site") + " declined");
+  if (repairs.moved_locks > 0) parts.push_back(format_count(repairs.moved_locks, "lock") + " moved");
+  if (declined > 0) parts.push_back(format_count(declined, "site") + " declined");
   const uint64_t shared = repairs.pages.size() - isolated;
   if (isolated > 0 && repairs.conversions == 0)
     parts.push_back(
-        fmt::format("{} to be isolated, no thread was converted", words_for_count(isolated, "page")));
+        fmt::format("{} to be isolated, no thread was converted", format_count(isolated, "page")));
   else if (isolated > 0)
     parts.push_back(fmt::format(
-        "{} isolated since {}{}", words_for_count(isolated, "page"),
-        words_for_duration(
+        "{} isolated since {}{}", format_count(isolated, "page"),
+        format_duration(
             std::ranges::find(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind)->since_s),
         balance_in_short(repairs)));
-  if (shared > 0) parts.push_back(fmt::format("{} not, or no longer", words_for_count(shared, "page")));
+  if (shared > 0) parts.push_back(fmt::format("{} not, or no longer", format_count(shared, "page")));
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
-std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRecord& repairs) {
+std::vector<std::string> format_repairs(const CallTree& tree, const RepairsRecord& repairs) {
   std::vector<std::string> told;
-  for (const Site& site : repairs.sites) told.push_back(site_in_words(tree, site));
+  for (const Site& site : repairs.sites) told.push_back(format_site(tree, site));
   if (repairs.placed_allocations > 0)
     told.push_back(fmt::format("{} placed, with {} of padding.",
-                               words_for_count(repairs.placed_allocations, "allocation"),
-                               words_for_bytes(static_cast<double>(repairs.padding_bytes))));
+                               format_count(repairs.placed_allocations, "allocation"),
+                               format_bytes(static_cast<double>(repairs.padding_bytes))));
   if (repairs.refused_allocations > 0)
     told.push_back(fmt::format("{} could not be placed, because the program's allocator does not support it.",
-                               words_for_count(repairs.refused_allocations, "allocation")));
-  for (const RepairsRecord::Page& page : repairs.pages) told.push_back(page_in_words(page));
-  if (repairs.conversions > 0) told.push_back(conversions_in_words(repairs));
-  if (repairs.conversions > 0 && repairs.converted_s > 0) told.push_back(balance_in_words(repairs));
-  if (repairs.guarantee != Guarantee::None) told.push_back(guarantee_in_words(repairs));
+                               format_count(repairs.refused_allocations, "allocation")));
+  for (const RepairsRecord::Page& page : repairs.pages) told.push_back(format_page(page));
+  if (repairs.conversions > 0) told.push_back(format_conversions(repairs));
+  if (repairs.conversions > 0 && repairs.converted_s > 0) told.push_back(format_balance(repairs));
+  if (repairs.guarantee != Guarantee::None) told.push_back(format_guarantee(repairs));
   if (repairs.moved_locks > 0)
-    told.push_back(
-        fmt::format("{} moved to lines of their own.", words_for_count(repairs.moved_locks, "lock")));
+    told.push_back(fmt::format("{} moved to lines of their own.", format_count(repairs.moved_locks, "lock")));
   for (const auto& [obstacle, count] : by_count(repairs.declined_locks))
     told.push_back(
-        fmt::format("{} not moved: {}.", words_for_count(count, "lock"), obstacle_in_words(obstacle)));
+        fmt::format("{} not moved: {}.", format_count(count, "lock"), format_layout_obstacle(obstacle)));
   return told;
 }
 

@@ -18,10 +18,10 @@ constexpr char kBlameCaveat[] =
     "idle.";
 
 // "device 0: NVIDIA H100, CUDA (driver 550), rank 3, process 4711 on node17"
-std::string device_in_words(const RunSummary& run, const DeviceUse& use);
+std::string format_device(const RunSummary& run, const DeviceUse& use);
 
 // "of 8 s in use: CPU idle 50 %, device idle 37 %, overlap 25 %"
-std::string device_shares_in_words(const DeviceUse& use);
+std::string format_device_shares(const DeviceUse& use);
 
 struct DeviceTime {
   const char* name;

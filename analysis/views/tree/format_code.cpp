@@ -1,4 +1,4 @@
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 
 #include <fmt/format.h>
 
@@ -43,14 +43,14 @@ std::vector<CodeFrame> program_part(std::vector<CodeFrame> frames) {
   return frames;
 }
 
-std::string code_in_words(const std::vector<CodeFrame>& frames) {
+std::string format_code(const std::vector<CodeFrame>& frames) {
   if (frames.empty()) return "unknown code";
   const CodeFrame& frame = telling_frame(frames);
   if (frame.file.empty() || frame.line == 0) return short_name(frame.function);
   return fmt::format("{} ({}:{})", short_name(frame.function), base_name(frame.file), frame.line);
 }
 
-std::string function_in_words(const std::vector<CodeFrame>& frames) {
+std::string format_function(const std::vector<CodeFrame>& frames) {
   return frames.empty() ? "unknown code" : short_name(telling_frame(frames).function);
 }
 

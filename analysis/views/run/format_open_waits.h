@@ -9,6 +9,6 @@
 namespace prof {
 
 // "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 had"
-std::string open_wait_in_words(const CallTree& tree, const OpenWaitRecord& wait);
+std::string format_open_wait(const CallTree& tree, const OpenWaitRecord& wait);
 
 }  // namespace prof

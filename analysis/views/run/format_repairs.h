@@ -15,7 +15,7 @@ namespace prof {
 std::string repairs_in_short(const RepairsRecord& repairs);
 
 // Each site that was placed or declined, and what became of locks, a sentence each.
-std::vector<std::string> repairs_in_words(const CallTree& tree, const RepairsRecord& repairs);
+std::vector<std::string> format_repairs(const CallTree& tree, const RepairsRecord& repairs);
 
 // docs/json.md, "Repairs".
 nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord& repairs);

@@ -12,7 +12,7 @@
 namespace prof {
 
 // Why nothing is known of locks, with the remedy, as one line; nullopt if they were followed.
-std::optional<std::string> why_no_locks(const RunSummary& run);
+std::optional<std::string> reason_no_locks(const RunSummary& run);
 
 // What is not among the locks although they were followed, as one line; nullopt if nothing is known to be
 // missing.
@@ -31,16 +31,16 @@ LockWaiting lock_waiting(const RunSummary& run);
 std::vector<CodeFrame> user_of_lock(const CallTree& tree, uint32_t context);
 
 // "queue_lock", "32 mutexes", "the mutex allocated by make_queue (queue.cpp:12)", "the mutex at 0x5581...".
-std::string lock_in_words(const CallTree& tree, const LockRecord& record);
+std::string format_lock(const CallTree& tree, const LockRecord& record);
 
 // "queue_lock (mutex, queue.cpp:12): waited for 1.2 s in 40 waits, the longest 80 ms"
-std::string waits_in_words(const CallTree& tree, const LockRecord& record);
+std::string format_waits(const CallTree& tree, const LockRecord& record);
 
 // The part of waited_s for which it is not known who held the lock, though the wait ended; 0 if that is
 // less than a hundredth.
 double unblamed_s(const LockRecord& record);
 
 // "Threads waited 1.2 s for locks, 30 % of the time in which they worked or waited for locks."
-std::string waiting_in_words(const RunSummary& run);
+std::string format_waiting(const RunSummary& run);
 
 }  // namespace prof

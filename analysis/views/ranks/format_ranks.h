@@ -11,19 +11,19 @@
 namespace prof {
 
 // "rank 7 (node n3)", "ranks 0-3 and 9", "node n3 (ranks 8-15)"; nodes are named where there are several.
-std::string words_for_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,
-                               const std::string& node = {});
+std::string format_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,
+                            const std::string& node = {});
 
 // "8 ranks on 2 nodes"
-std::string words_for_ranks_and_nodes(const RankReport& report);
+std::string format_ranks_and_nodes(const RankReport& report);
 
 // "solve (solve.cpp:7), called by step (sim.cpp:12)", "MPI_Allreduce, called by step (sim.cpp:12)"
-std::string words_for_rank_place(const CallTree& tree, const RankPlace& place);
+std::string format_rank_place(const CallTree& tree, const RankPlace& place);
 
 // Why nobody is blamed; had_processor is known.
-std::string words_for_lack_of_processors(const RankReport& report);
+std::string format_lack_of_processors(const RankReport& report);
 
 // "2 s on average, 1.9 s to 2.4 s, deviation 0.1 s, imbalance 20 %"
-std::string words_for_statistics(const RankStatistics& statistics);
+std::string format_statistics(const RankStatistics& statistics);
 
 }  // namespace prof

@@ -11,7 +11,7 @@
 namespace prof {
 
 // Why nothing is known of contention, with the remedy, as one line; nullopt if it was looked for.
-std::optional<std::string> why_no_contention(const RunSummary& run);
+std::optional<std::string> reason_no_contention(const RunSummary& run);
 
 // By what contention was looked for: "Intel PEBS", "decoded instructions and breakpoints".
 std::vector<std::string> contention_sources(const RunSummary& run);
@@ -20,12 +20,12 @@ std::vector<std::string> contention_sources(const RunSummary& run);
 std::vector<std::string> contention_notes(const RunSummary& run);
 
 // "counters (count.cpp:1)", "2 allocations of 64 B from make (main.cpp:7)"
-std::string object_in_words(const CallTree& tree, const ContendedRecord& record);
+std::string format_object(const CallTree& tree, const ContendedRecord& record);
 
 // What a side uses of it: "counters[0].hits", "bytes 8 to 15 of object 2".
-std::string part_in_words(const ContendedRecord& record, const ContendedRecord::Side& side);
+std::string format_part(const ContendedRecord& record, const ContendedRecord::Side& side);
 
 // Of writes that were counted no code is known: "[1].hits, 4 bytes, 215 times".
-std::string counted_in_words(const ContendedRecord::Side& side);
+std::string format_counted(const ContendedRecord::Side& side);
 
 }  // namespace prof

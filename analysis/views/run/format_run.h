@@ -11,30 +11,30 @@
 namespace prof {
 
 // ", killed by SIGSEGV", ", exit status 0": follows the command.
-std::string ending_in_words(const RunSummary& run);
+std::string format_ending(const RunSummary& run);
 
 // "4.02 s, 8 s of CPU time, 1 process, 2 threads on build1"
-std::string ran_in_words(const RunSummary& run);
+std::string format_ran(const RunSummary& run);
 
 // What the selection leaves out: "CPUTIME, 1 of 2 threads: 0 sum"; empty if it has everything.
-std::string selected_in_words(const CallTree& tree);
+std::string format_selected(const CallTree& tree);
 
 // "640 of 1000 samples/s, 5120 samples, by perf cpu-clock": of the first metric that is shown.
-std::string sampled_in_words(const CallTree& tree, const RunSummary& run);
+std::string format_sampled(const CallTree& tree, const RunSummary& run);
 
 // "3 s, in which nothing was measured"
-std::string paused_in_words(const RunSummary& run);
+std::string format_paused(const RunSummary& run);
 
-// "80 samples"; the reasons follow by reasons_in_words().
-std::string dropped_in_words(const RunSummary& run);
+// "80 samples"; the reasons follow by format_reasons().
+std::string format_dropped(const RunSummary& run);
 
 // "88 % complete, 12 % broken"; likewise.
-std::string stacks_in_words(const RunSummary& run);
+std::string format_stacks(const RunSummary& run);
 
 // ": 614 because the return address is not in code": the most frequent ones, so many at most.
-std::string reasons_in_words(const Reasons& reasons, size_t limit);
+std::string format_reasons(const Reasons& reasons, size_t limit);
 
 // "about 80 ms of CPU time (1.0 %), 2.1 MiB of memory"
-std::string overhead_in_words(const RunSummary& run);
+std::string format_overhead(const RunSummary& run);
 
 }  // namespace prof

@@ -13,25 +13,25 @@ constexpr size_t kSentenceColumns = 48;  // of a name: a sentence stays readable
 
 // "work (work.cpp:12)"; of paths "work (work.cpp:12) <- caller <- main", of a run as a whole "all of the
 // run". At most `columns` wide (0: no limit) but for the place.
-std::string words_for_row(const MatchedRuns& runs, const RunChange& change, size_t columns);
+std::string format_row(const MatchedRuns& runs, const RunChange& change, size_t columns);
 
-std::string words_for_p(double p);     // "p = 0.012", "p < 0.0001"
-std::string bound_in_words(double p);  // the same without its name: "0.012", "< 0.0001"
+std::string format_p_value(double p);  // "p = 0.012", "p < 0.0001"
+std::string format_bound(double p);    // the same without its name: "0.012", "< 0.0001"
 
 // "3 runs per side", "one run per side", "3 runs before, one after".
-std::string words_for_sides(const RunChanges& changes);
+std::string format_sides(const RunChanges& changes);
 
 // "8 ranks", "2 threads".
-std::string words_for_workers(const MatchedRuns& runs, uint64_t workers);
+std::string format_workers(const MatchedRuns& runs, uint64_t workers);
 
 // "1.38 s instead of 1.20 s, 180 ms more (x 1.15): 15 % of the total before, p = 0.001".
-std::string total_in_words(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
+std::string format_total_change(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
 
 // How the differences were judged, and what makes it more certain.
-std::string judgement_in_words(const RunChanges& changes);
+std::string format_judgement(const RunChanges& changes);
 
 // "strong scaling from 2 to 8 ranks: 62 % efficient".
-std::string scaling_in_words(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
+std::string format_scaling(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
 
 // One line of a CI log: "regression: work (work.cpp:12) +15.3 % (1.20 s -> 1.38 s, 3 runs per side, p =
 // 0.01)".

@@ -1,4 +1,4 @@
-#include "analysis/views/run/run_in_words.h"
+#include "analysis/views/run/format_run.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kThreadsNamed = 4;
 // Less time in which threads waited for a processor is not worth a word: of the CPU time, and in seconds.
-constexpr double kWorthTelling = 0.05, kLeastRunQueue = 0.01;
+constexpr double kWorthTelling = 0.05, kMinRunQueue = 0.01;
 
 std::string name_of_signal(int number) {
   const char* const name = sigabbrev_np(number);
@@ -22,36 +22,36 @@ std::string name_of_signal(int number) {
 
 }  // namespace
 
-std::string ending_in_words(const RunSummary& run) {
+std::string format_ending(const RunSummary& run) {
   std::string text;
   if (run.signal) text = ", killed by " + name_of_signal(static_cast<int>(*run.signal));
   if (run.exit_status) text += fmt::format(", exit status {}", *run.exit_status);
   return text;
 }
 
-std::string ran_in_words(const RunSummary& run) {
+std::string format_ran(const RunSummary& run) {
   std::string text;
-  if (run.wall_s) text += words_for_duration(*run.wall_s) + ", ";
-  if (run.cpu_s) text += words_for_duration(*run.cpu_s) + " of CPU time, ";
+  if (run.wall_s) text += format_duration(*run.wall_s) + ", ";
+  if (run.cpu_s) text += format_duration(*run.cpu_s) + " of CPU time, ";
   if (run.run_queue_s && *run.run_queue_s >= kWorthTelling * run.cpu_s.value_or(0) &&
-      *run.run_queue_s >= kLeastRunQueue)
-    text += words_for_duration(*run.run_queue_s) + " waiting for a processor, ";
-  if (run.processes > 0) text += words_for_count(run.processes, "process") + ", ";
-  text += words_for_count(run.threads, "thread");
-  if (run.ranks > 0) text += ", " + words_for_count(run.ranks, "rank");
+      *run.run_queue_s >= kMinRunQueue)
+    text += format_duration(*run.run_queue_s) + " waiting for a processor, ";
+  if (run.processes > 0) text += format_count(run.processes, "process") + ", ";
+  text += format_count(run.threads, "thread");
+  if (run.ranks > 0) text += ", " + format_count(run.ranks, "rank");
   if (!run.host.empty()) text += " on " + run.host;
   return text;
 }
 
-std::string selected_in_words(const CallTree& tree) {
+std::string format_selected(const CallTree& tree) {
   const Selection& selection = tree.selection;
   const Database& database = *tree.database;
   std::vector<std::string> names;
   if (selection.metrics != select(database, {}, {}).metrics)
     for (const uint32_t metric : selection.metrics) names.push_back(database.metrics[metric].name);
   if (!selection.every_profile) {
-    names.push_back(fmt::format("{} of {}", selection.profiles.size(),
-                                words_for_count(database.profiles.size(), "thread")));
+    names.push_back(
+        fmt::format("{} of {}", selection.profiles.size(), format_count(database.profiles.size(), "thread")));
     for (size_t i = 0; i < std::min(kThreadsNamed, selection.profiles.size()); ++i)
       names.back() += (i == 0 ? ": " : ", ") + thread_label(database, selection.profiles[i]);
     if (selection.profiles.size() > kThreadsNamed) names.back() += ", ...";
@@ -59,7 +59,7 @@ std::string selected_in_words(const CallTree& tree) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string sampled_in_words(const CallTree& tree, const RunSummary& run) {
+std::string format_sampled(const CallTree& tree, const RunSummary& run) {
   const Sampling sampling = shown_sampling(tree, run);
   std::string text;
   // The runtime samples more often than requested when there is a second thread, and while it looks for
@@ -74,34 +74,34 @@ std::string sampled_in_words(const CallTree& tree, const RunSummary& run) {
     text = fmt::format("{:.0f} samples/s", *sampling.delivered_hz);
   else if (sampling.requested_hz)
     text = fmt::format("{:.0f} samples/s requested", *sampling.requested_hz);
-  if (sampling.samples) text += (text.empty() ? "" : ", ") + words_for_count(*sampling.samples, "sample");
+  if (sampling.samples) text += (text.empty() ? "" : ", ") + format_count(*sampling.samples, "sample");
   if (!sampling.source.empty()) text += (text.empty() ? "by " : ", by ") + sampling.source;
   const bool several = run.by_metric.size() > 1 && tree.metrics() > 0 && !text.empty();
   return several ? tree.metric(0).name + ": " + text : text;
 }
 
-std::string paused_in_words(const RunSummary& run) {
-  return run.paused_s ? words_for_duration(*run.paused_s) + ", in which nothing was measured" : "";
+std::string format_paused(const RunSummary& run) {
+  return run.paused_s ? format_duration(*run.paused_s) + ", in which nothing was measured" : "";
 }
 
-std::string dropped_in_words(const RunSummary& run) {
-  return run.dropped_samples() > 0 ? words_for_count(run.dropped_samples(), "sample") : "";
+std::string format_dropped(const RunSummary& run) {
+  return run.dropped_samples() > 0 ? format_count(run.dropped_samples(), "sample") : "";
 }
 
-std::string stacks_in_words(const RunSummary& run) {
+std::string format_stacks(const RunSummary& run) {
   if (!run.stacks || run.stacks->all() == 0) return {};
   const auto all = static_cast<double>(run.stacks->all());
-  const auto percent = [&](uint64_t n) { return words_for_percent(static_cast<double>(n) / all); };
+  const auto percent = [&](uint64_t n) { return format_percent(static_cast<double>(n) / all); };
   std::string text = percent(run.stacks->complete) + " complete";
   if (run.stacks->partial > 0) text += ", " + percent(run.stacks->partial) + " partial";
   if (run.stacks->broken > 0) text += ", " + percent(run.stacks->broken) + " broken";
   return text;
 }
 
-std::string reasons_in_words(const Reasons& reasons, size_t limit) {
+std::string format_reasons(const Reasons& reasons, size_t limit) {
   std::vector<std::string> named;
   for (const auto& [reason, count] : by_count(reasons)) {
-    const std::string why = words_for_reason(reason).why;
+    const std::string why = format_reason(reason).why;
     if (!why.empty() && named.size() < limit) named.push_back(fmt::format("{} because {}", count, why));
   }
   return named.empty() ? "" : fmt::format(": {}", fmt::join(named, ", "));
@@ -109,18 +109,17 @@ std::string reasons_in_words(const Reasons& reasons, size_t limit) {
 
 constexpr double kWorthNaming = 0.1;  // of the overhead
 
-std::string overhead_in_words(const RunSummary& run) {
+std::string format_overhead(const RunSummary& run) {
   std::string text;
   if (run.overhead_cpu_s) {
-    text = "about " + words_for_duration(*run.overhead_cpu_s) + " of CPU time";
+    text = "about " + format_duration(*run.overhead_cpu_s) + " of CPU time";
     if (run.cpu_s && *run.cpu_s > 0)
-      text += fmt::format(" ({})", words_for_percent(*run.overhead_cpu_s / *run.cpu_s));
+      text += fmt::format(" ({})", format_percent(*run.overhead_cpu_s / *run.cpu_s));
     if (run.overhead_hooks_s && *run.overhead_hooks_s > *run.overhead_cpu_s * kWorthNaming)
-      text += ", " + words_for_duration(*run.overhead_hooks_s) + " of it in intercepted calls";
+      text += ", " + format_duration(*run.overhead_hooks_s) + " of it in intercepted calls";
   }
   if (run.runtime_bytes)
-    text +=
-        (text.empty() ? "" : ", ") + words_for_bytes(static_cast<double>(*run.runtime_bytes)) + " of memory";
+    text += (text.empty() ? "" : ", ") + format_bytes(static_cast<double>(*run.runtime_bytes)) + " of memory";
   return text;
 }
 

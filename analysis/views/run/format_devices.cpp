@@ -1,4 +1,4 @@
-#include "analysis/views/run/devices_in_words.h"
+#include "analysis/views/run/format_devices.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 namespace prof {
 
-std::string device_in_words(const RunSummary& run, const DeviceUse& use) {
+std::string format_device(const RunSummary& run, const DeviceUse& use) {
   std::string text = fmt::format("device {}: {}", use.device, use.name);
   if (!use.api.empty()) text += fmt::format(", {}", use.api);
   if (!use.driver.empty()) text += fmt::format(" ({})", use.driver);
@@ -18,15 +18,14 @@ std::string device_in_words(const RunSummary& run, const DeviceUse& use) {
   return text;
 }
 
-std::string device_shares_in_words(const DeviceUse& use) {
+std::string format_device_shares(const DeviceUse& use) {
   const auto share = [&](double seconds) {
-    return words_for_percent(use.window_s > 0 ? seconds / use.window_s : 0);
+    return format_percent(use.window_s > 0 ? seconds / use.window_s : 0);
   };
   const std::string under_way =
       use.under_way_s > 0 ? fmt::format(", under way at the end {}", share(use.under_way_s)) : "";
-  return fmt::format("of {} in use: CPU idle {}, device idle {}, overlap {}{}",
-                     words_for_duration(use.window_s), share(use.cpu_waits_s), share(use.idle_s()),
-                     share(use.overlap_s), under_way);
+  return fmt::format("of {} in use: CPU idle {}, device idle {}, overlap {}{}", format_duration(use.window_s),
+                     share(use.cpu_waits_s), share(use.idle_s()), share(use.overlap_s), under_way);
 }
 
 std::vector<DeviceTime> device_times(const DeviceUse& use) {

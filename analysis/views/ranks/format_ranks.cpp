@@ -1,4 +1,4 @@
-#include "analysis/views/ranks/ranks_in_words.h"
+#include "analysis/views/ranks/format_ranks.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "analysis/stalls/barriers.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 
 namespace prof {
@@ -21,20 +21,20 @@ size_t nodes_of(const RankReport& report) {
 
 // "step (sim.cpp:12)" of a function on the call path.
 std::string function_of(const CallTree& tree, const RankPlace& place, uint32_t function) {
-  if (function == kNone || place.context == kNone) return code_in_words({});
+  if (function == kNone || place.context == kNone) return format_code({});
   const std::string& name = tree.database->functions[function].name;
   for (const CodeFrame& frame : frames_of(tree, place.context))
-    if (frame.function == name) return code_in_words({frame});
-  return code_in_words({});
+    if (frame.function == name) return format_code({frame});
+  return format_code({});
 }
 
 }  // namespace
 
-std::string words_for_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,
-                               const std::string& node) {
+std::string format_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,
+                            const std::string& node) {
   std::vector<int32_t> numbers;
   for (const uint32_t rank : ranks) numbers.push_back(report.costs.ranks[rank].rank);
-  const std::string text = (numbers.size() == 1 ? "rank " : "ranks ") + words_for_ranks(numbers);
+  const std::string text = (numbers.size() == 1 ? "rank " : "ranks ") + format_ranks(numbers);
   if (!node.empty()) return fmt::format("node {} ({})", node, text);
   const std::string& host = report.costs.ranks[ranks.front()].node;
   if (ranks.size() == 1 && !host.empty() && nodes_of(report) > 1)
@@ -42,12 +42,12 @@ std::string words_for_ranks_of(const RankReport& report, const std::vector<uint3
   return text;
 }
 
-std::string words_for_ranks_and_nodes(const RankReport& report) {
-  return fmt::format("{} on {}", words_for_count(report.costs.ranks.size(), "rank"),
-                     words_for_count(nodes_of(report), "node"));
+std::string format_ranks_and_nodes(const RankReport& report) {
+  return fmt::format("{} on {}", format_count(report.costs.ranks.size(), "rank"),
+                     format_count(nodes_of(report), "node"));
 }
 
-std::string words_for_rank_place(const CallTree& tree, const RankPlace& place) {
+std::string format_rank_place(const CallTree& tree, const RankPlace& place) {
   const std::string code = function_of(tree, place, place.function);
   if (place.call != kNone) {
     const std::string call = public_name(tree.database->functions[place.call].name);
@@ -58,18 +58,17 @@ std::string words_for_rank_place(const CallTree& tree, const RankPlace& place) {
   return fmt::format("{}, called by {}", code, function_of(tree, place, place.caller));
 }
 
-std::string words_for_lack_of_processors(const RankReport& report) {
+std::string format_lack_of_processors(const RankReport& report) {
   return fmt::format(
       "ranks had a processor for only {} of the time, so unexplained waiting is not blamed on any rank; "
       "start no more ranks and threads than processors",
-      words_for_percent(*report.had_processor));
+      format_percent(*report.had_processor));
 }
 
-std::string words_for_statistics(const RankStatistics& statistics) {
-  return fmt::format("{} on average, {} to {}, deviation {}, imbalance {}",
-                     words_for_duration(statistics.mean), words_for_duration(statistics.minimum),
-                     words_for_duration(statistics.maximum), words_for_duration(statistics.stddev),
-                     words_for_percent(statistics.imbalance()));
+std::string format_statistics(const RankStatistics& statistics) {
+  return fmt::format("{} on average, {} to {}, deviation {}, imbalance {}", format_duration(statistics.mean),
+                     format_duration(statistics.minimum), format_duration(statistics.maximum),
+                     format_duration(statistics.stddev), format_percent(statistics.imbalance()));
 }
 
 }  // namespace prof

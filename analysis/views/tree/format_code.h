@@ -19,9 +19,9 @@ bool is_of_system(const CodeFrame& frame);
 std::vector<CodeFrame> program_part(std::vector<CodeFrame> frames);
 
 // "count (main.cpp:12)", without its parameters; "unknown code" if nothing is known.
-std::string code_in_words(const std::vector<CodeFrame>& frames);
+std::string format_code(const std::vector<CodeFrame>& frames);
 
 // The same without the place.
-std::string function_in_words(const std::vector<CodeFrame>& frames);
+std::string format_function(const std::vector<CodeFrame>& frames);
 
 }  // namespace prof

@@ -1,4 +1,4 @@
-#include "analysis/views/run/contention_in_words.h"
+#include "analysis/views/run/format_contention.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 
 namespace prof {
@@ -16,18 +16,18 @@ constexpr size_t kNamedAllocations = 2;
 constexpr size_t kNamedVariables = 3;
 
 // "an allocation of 64 B from make (main.cpp:7)"
-std::string allocation_in_words(const CallTree& tree, const ContendedRecord::Allocation& allocation) {
+std::string format_allocation(const CallTree& tree, const ContendedRecord::Allocation& allocation) {
   std::string text =
       allocation.objects == 1 ? "an allocation" : fmt::format("{} allocations", allocation.objects);
   if (allocation.bytes > 0)
-    text += fmt::format(" of {}", words_for_bytes(static_cast<double>(allocation.bytes)));
+    text += fmt::format(" of {}", format_bytes(static_cast<double>(allocation.bytes)));
   return allocation.context == 0
              ? text
-             : text + fmt::format(" from {}", code_in_words(frames_of(tree, allocation.context)));
+             : text + fmt::format(" from {}", format_code(frames_of(tree, allocation.context)));
 }
 
 // "table (app.c:4)", or "table (app.c:4) and guard (app.c:5)"
-std::string variables_in_words(const ContendedRecord& record) {
+std::string format_variables(const ContendedRecord& record) {
   std::vector<std::pair<std::string, std::string>> variables{{record.name, record.declared}};
   for (const ContendedRecord::Side& side : record.sides)
     if (const std::pair variable{side.name, side.declared};
@@ -41,13 +41,13 @@ std::string variables_in_words(const ContendedRecord& record) {
     if (!declared.empty()) text += fmt::format(" ({})", declared);
   }
   if (variables.size() > told)
-    text += fmt::format(" and {}", words_for_count(variables.size() - told, "more variable"));
+    text += fmt::format(" and {}", format_count(variables.size() - told, "more variable"));
   return text;
 }
 
 }  // namespace
 
-std::optional<std::string> why_no_contention(const RunSummary& run) {
+std::optional<std::string> reason_no_contention(const RunSummary& run) {
   if (run.looked_for_contention) return std::nullopt;
   if (const std::vector<std::string> notes = contention_notes(run); !notes.empty()) return notes.front();
   return "contention was not measured in this run; measure with prof run -e contention, or import what perf "
@@ -71,16 +71,16 @@ std::vector<std::string> contention_notes(const RunSummary& run) {
   return notes;
 }
 
-std::string object_in_words(const CallTree& tree, const ContendedRecord& record) {
+std::string format_object(const CallTree& tree, const ContendedRecord& record) {
   if (record.kind == DataKind::Unknown)
     return fmt::format("memory at {:#x}{}", record.address, record.name.empty() ? "" : " in " + record.name);
-  std::string text = record.kind == DataKind::Variable ? variables_in_words(record) : "";
+  std::string text = record.kind == DataKind::Variable ? format_variables(record) : "";
   for (size_t i = 0; i < std::min(record.allocations.size(), kNamedAllocations); ++i)
-    text += (text.empty() ? "" : " and ") + allocation_in_words(tree, record.allocations[i]);
+    text += (text.empty() ? "" : " and ") + format_allocation(tree, record.allocations[i]);
   return text;
 }
 
-std::string part_in_words(const ContendedRecord& record, const ContendedRecord::Side& side) {
+std::string format_part(const ContendedRecord& record, const ContendedRecord::Side& side) {
   // What lies on the line beside the object, as an allocator's own data do, has an address for an offset.
   const bool is_beside =
       record.kind != DataKind::Unknown && side.line != 0 && side.offset - side.line_offset == side.line;
@@ -93,9 +93,9 @@ std::string part_in_words(const ContendedRecord& record, const ContendedRecord::
   return side.object == 0 ? bytes : fmt::format("{} of object {}", bytes, side.object);
 }
 
-std::string counted_in_words(const ContendedRecord::Side& side) {
+std::string format_counted(const ContendedRecord::Side& side) {
   return fmt::format("{}{}{}, {}", side.place, side.place.empty() ? "" : ", ",
-                     words_for_count(side.bytes, "byte"), words_for_count(side.accesses, "time"));
+                     format_count(side.bytes, "byte"), format_count(side.accesses, "time"));
 }
 
 }  // namespace prof

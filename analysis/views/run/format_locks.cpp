@@ -1,16 +1,16 @@
-#include "analysis/views/run/locks_in_words.h"
+#include "analysis/views/run/format_locks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/code_in_words.h"
+#include "analysis/views/tree/format_code.h"
 #include "analysis/words/numbers.h"
 
 namespace prof {
 
-std::optional<std::string> why_no_locks(const RunSummary& run) {
+std::optional<std::string> reason_no_locks(const RunSummary& run) {
   if (run.followed_locks) return std::nullopt;
   return "locks were not followed in this run; measure with prof run -e locks";
 }
@@ -42,13 +42,13 @@ std::vector<CodeFrame> user_of_lock(const CallTree& tree, uint32_t context) {
   return frames;
 }
 
-std::string lock_in_words(const CallTree& tree, const LockRecord& record) {
+std::string format_lock(const CallTree& tree, const LockRecord& record) {
   if (!record.name.empty()) return record.name;
   const std::string_view kind = name_of(record.kind);
   const std::string allocated =
       record.allocation == 0
           ? ""
-          : fmt::format(" allocated by {}", code_in_words(user_of_lock(tree, record.allocation)));
+          : fmt::format(" allocated by {}", format_code(user_of_lock(tree, record.allocation)));
   if (record.objects > 1)
     return fmt::format("{} {}{}", record.objects,
                        record.kind == WaitedFor::Mutex ? "mutexes" : fmt::format("{}s", kind), allocated);
@@ -56,13 +56,13 @@ std::string lock_in_words(const CallTree& tree, const LockRecord& record) {
   return fmt::format("the {} at {:#x}", kind, record.address);
 }
 
-std::string waits_in_words(const CallTree& tree, const LockRecord& record) {
-  std::string what = lock_in_words(tree, record);
+std::string format_waits(const CallTree& tree, const LockRecord& record) {
+  std::string what = format_lock(tree, record);
   if (!record.name.empty())
     what += record.declared.empty() ? fmt::format(" ({})", name_of(record.kind))
                                     : fmt::format(" ({}, {})", name_of(record.kind), record.declared);
-  return fmt::format("{}: waited for {} in {}, the longest {}", what, words_for_duration(record.waited_s),
-                     words_for_count(record.waits, "wait"), words_for_duration(record.longest_s));
+  return fmt::format("{}: waited for {} in {}, the longest {}", what, format_duration(record.waited_s),
+                     format_count(record.waits, "wait"), format_duration(record.longest_s));
 }
 
 double unblamed_s(const LockRecord& record) {
@@ -71,11 +71,11 @@ double unblamed_s(const LockRecord& record) {
   return unknown > kWorthTelling * record.waited_s ? unknown : 0;
 }
 
-std::string waiting_in_words(const RunSummary& run) {
+std::string format_waiting(const RunSummary& run) {
   if (run.locks.locks.empty()) return "no thread waited for a lock";
   const LockWaiting all = lock_waiting(run);
   return fmt::format("Threads waited {} for locks, {} of the time in which they worked or waited for locks.",
-                     words_for_duration(all.seconds), words_for_percent(all.share));
+                     format_duration(all.seconds), format_percent(all.share));
 }
 
 }  // namespace prof
