@@ -20,7 +20,7 @@ class HandleTable {
   }
 
   // Sets the value of a handle; nullptr removes it. Returns false if there is no memory.
-  [[nodiscard]] bool put(const void* handle, void* value) noexcept {
+  bool put(const void* handle, void* value) noexcept {
     if (2 * (used_ + 1) > capacity() && !grow()) return false;
     size_t at = slot(handle);
     while (entries_[at].handle && entries_[at].handle != handle) at = (at + 1) & mask_;

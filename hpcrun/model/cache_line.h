@@ -66,7 +66,7 @@ class LineWindow {
  public:
   // Records an access. Returns false, and adds to lost(), if there is no room for another thread or for
   // another spot of a thread. The same holds if the access is empty or extends past a pair of lines.
-  [[nodiscard]] bool note(const LineAccess& access) noexcept;
+  bool note(const LineAccess& access) noexcept;
 
   // Estimates the moves. `resolution_ns`: the interval between samples of one thread. A thread is assumed to
   // use the line from half of it before its first sample to half of it after its last. Threads that used the
