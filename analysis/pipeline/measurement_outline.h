@@ -19,7 +19,7 @@ MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement);
 // that exists.
 bool is_outline(const ProcessMeasurement& outline, const MeasurementStore::Contents& contents);
 
-// Serialization for other processes (analysis/team/packing.h). Measurements are serialized as outlines.
+// Serialization for other processes (analysis/workers/packing.h). Measurements are serialized as outlines.
 template <typename Archive>
 void fields(Archive& archive, MeasurementStore::Contents& contents) {
   auto& [accesses, lock_waits, device_waits, repairs, nodes] = contents;

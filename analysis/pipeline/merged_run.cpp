@@ -11,7 +11,7 @@
 
 namespace prof {
 
-// Serialization for other processes (analysis/team/packing.h).
+// Serialization for other processes (analysis/workers/packing.h).
 template <typename Archive>
 void fields(Archive& archive, Context& context) {
   auto& [parent, kind, relation, function, file, line, module, offset, entry] = context;
@@ -97,11 +97,11 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
   first_line_.push_back(static_cast<uint32_t>(lines_.size()));
   std::vector<uint64_t> bytes;
   for (const ProcessMeasurement& outline : store_.outlines()) bytes.push_back(outline.file_bytes);
-  Team& team = *options.team;
-  for (int rank = 0; rank < team.size(); ++rank) shares_.push_back(share_of(bytes, rank, team.size()));
-  const std::pair<size_t, size_t> own = measurements_of(team.rank());
+  AnalysisWorkers& workers = *options.workers;
+  for (int rank = 0; rank < workers.size(); ++rank) shares_.push_back(share_of(bytes, rank, workers.size()));
+  const std::pair<size_t, size_t> own = measurements_of(workers.rank());
   InstructionSums instructions;
-  team.share(
+  workers.share(
       "contexts", [&] { merge(options, own, instructions); },
       [&](Packer& out) {
         out(database.contexts);

@@ -18,7 +18,7 @@ namespace prof {
 
 class MergedRun {
  public:
-  // Reads the measurements; each process of a team reads its share. Fills the database's modules, files,
+  // Reads the measurements; each worker reads its share. Fills the database's modules, files,
   // functions, contexts, metrics and costs of instructions. `database` is not used afterwards, and may be
   // moved. Throws AnalyzeError.
   MergedRun(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
@@ -35,7 +35,7 @@ class MergedRun {
     uint64_t trace_records = 0;  // of the database's trace; 0 if there is none
   };
   const std::vector<Line>& lines() const { return lines_; }
-  // Returns the range [first, last) of measurements whose call paths a process of the team has merged, and
+  // Returns the range [first, last) of measurements whose call paths a worker has merged, and
   // whose values it writes. Each process can also handle the measurements of others, more slowly.
   std::pair<size_t, size_t> measurements_of(int process) const {
     return shares_[static_cast<size_t>(process)];

@@ -287,11 +287,11 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   const std::vector<ProcessMeasurement>& outlines = run->store().outlines();
 
   database.profiles = profiles_of(*run);
-  database.values = values_of(run, options.team->size());
+  database.values = values_of(run, options.workers->size());
   if (!options.leaves_values) keep_values(database, options);
 
   add_traces(run, database);
-  if (!options.team->is_first()) return analysis;
+  if (!options.workers->is_first()) return analysis;
 
   Details details = details_of(run, options, database, analysis.warnings);
   RepairsRecord repaired = details.repairs.take();

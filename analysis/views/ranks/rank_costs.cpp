@@ -16,7 +16,7 @@
 
 namespace prof {
 
-// For other processes (analysis/team/packing.h).
+// For other processes (analysis/workers/packing.h).
 template <typename Archive>
 void fields(Archive& archive, RankCost& cost) {
   auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes, places,
@@ -242,15 +242,15 @@ RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions op
   return costs;
 }
 
-std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
-                                          int jobs) {
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection,
+                                          AnalysisWorkers& workers, int jobs) {
   CallTree tree;  // of which counting needs no more than this
   tree.database = &database;
   tree.selection = selection;
-  tree.selection.profiles = profiles_of_ranks(database, team.rank());
+  tree.selection.profiles = profiles_of_ranks(database, workers.rank());
   const RankPlaces places(database);
   std::vector<RankCost> all;
-  team.collect(
+  workers.collect(
       "ranks",
       [&] {
         if (compared_metric(tree) == kNone || tree.selection.profiles.empty()) return;

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/team/team.h"
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/call_tree.h"
+#include "analysis/workers/workers.h"
 
 namespace prof {
 
@@ -80,9 +80,9 @@ struct RankOptions {
 // there is none. Reads the values of the selected profiles.
 RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions options = {});
 
-// What each rank spent on processors, counted by the processes of a team, each for the ranks of its own
+// What each rank spent on processors, counted by several workers, each for the ranks of its own
 // pieces (Database::values): they need no summaries. The result is the first one's.
-std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
-                                          int jobs = 0);
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection,
+                                          AnalysisWorkers& workers, int jobs = 0);
 
 }  // namespace prof

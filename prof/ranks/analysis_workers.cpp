@@ -1,4 +1,4 @@
-#include "prof/ranks/analysis_team.h"
+#include "prof/ranks/analysis_workers.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace {
 // How long to wait for the launcher to end this process, because the first one has printed the same error.
 constexpr std::chrono::seconds kPatienceForFirst{2};
 
-fs::path folder_of(const TeamRequest& request) {
+fs::path folder_of(const WorkersRequest& request) {
   const fs::path database =
       request.output.empty() ? request.directories.front() / "database" : request.output;
   const fs::path absolute = fs::absolute(database).lexically_normal();
@@ -29,7 +29,7 @@ fs::path folder_of(const TeamRequest& request) {
   return named.parent_path() / fmt::format(".{}.parts", named.filename().string());
 }
 
-void require_directories(const TeamRequest& request, int rank) {
+void require_directories(const WorkersRequest& request, int rank) {
   for (const fs::path& directory : request.directories) {
     std::error_code error;
     if (fs::is_directory(directory, error)) continue;
@@ -38,7 +38,7 @@ void require_directories(const TeamRequest& request, int rank) {
   }
 }
 
-std::string inputs_of(const TeamRequest& request) {
+std::string inputs_of(const WorkersRequest& request) {
   std::string text = fmt::format("{}\n{}\n", short_version(), request.options);
   for (const fs::path& directory : request.directories)
     text += fmt::format("{} {} {}", fs::absolute(directory).string(), bytes_of_measurements(directory),
@@ -48,13 +48,13 @@ std::string inputs_of(const TeamRequest& request) {
 
 }  // namespace
 
-std::unique_ptr<Team> join_team(const TeamRequest& request) {
+std::unique_ptr<AnalysisWorkers> join_workers(const WorkersRequest& request) {
   const std::optional<ParallelJob> job = parallel_job();
   if (!job && !request.resume) {
-    Team::remove_abandoned(folder_of(request));
+    AnalysisWorkers::remove_abandoned(folder_of(request));
     return nullptr;
   }
-  Team::Place place;
+  AnalysisWorkers::Place place;
   place.folder = folder_of(request);
   place.program = short_version();
   place.resume = request.resume;
@@ -69,13 +69,13 @@ std::unique_ptr<Team> join_team(const TeamRequest& request) {
   require_directories(request, place.rank);
   if (place.rank == 0 && !request.output.empty()) Folder::above(place.folder);
   place.inputs = [&] { return inputs_of(request); };
-  auto team = std::make_unique<Team>(place);
-  if (request.resume && team->is_first() && !team->resumes())
+  auto workers = std::make_unique<AnalysisWorkers>(place);
+  if (request.resume && workers->is_first() && !workers->resumes())
     remark(
         "{}: no interrupted analysis of these measurements by as many processes was found; analyzing from "
         "the start",
         place.folder.string());
-  return team;
+  return workers;
 }
 
 }  // namespace prof
