@@ -97,13 +97,13 @@ AnalysisWorkers& AnalysisWorkers::alone() {
   return workers;
 }
 
-AnalysisWorkers::AnalysisWorkers(Place place)
-    : place_(std::move(place)),
-      folder_(std::make_unique<SharedFolder>(place_.folder)),
+AnalysisWorkers::AnalysisWorkers(Setup setup)
+    : setup_(std::move(setup)),
+      folder_(std::make_unique<SharedFolder>(setup_.folder)),
       self_(Member::self()) {
-  self_.program = place_.program;
+  self_.program = setup_.program;
   try {
-    if (place_.resume) remove_damaged();
+    if (setup_.resume) remove_damaged();
     if (is_first()) {
       open();
       welcome();
@@ -112,7 +112,7 @@ AnalysisWorkers::AnalysisWorkers(Place place)
     }
   } catch (const std::system_error& error) {  // includes errors of the file system
     throw WorkersError(fmt::format("{}: cannot write: {}; choose another directory with -o",
-                                   place_.folder.parent_path().string(), error.code().message()));
+                                   setup_.folder.parent_path().string(), error.code().message()));
   }
   require_same_program();
   joined_ = true;
@@ -153,8 +153,8 @@ void AnalysisWorkers::remove_abandoned(const std::filesystem::path& path) {
 
 void AnalysisWorkers::open() {
   require_nobody(*folder_);
-  const std::string inputs = fmt::format("{} processes\n{}", size(), place_.inputs ? place_.inputs() : "");
-  resumes_ = place_.resume && folder_->read(kInputs) == inputs;
+  const std::string inputs = fmt::format("{} processes\n{}", size(), setup_.inputs ? setup_.inputs() : "");
+  resumes_ = setup_.resume && folder_->read(kInputs) == inputs;
   if (!resumes_) folder_->remove_all();
   try {
     Folder::make(folder_->path());
@@ -191,12 +191,12 @@ std::string AnalysisWorkers::await(const std::string& name, int other, Clock::ti
   for (Poll poll;; poll()) {
     folder_->refresh();
     if (auto text = folder_->read(name)) return std::move(*text);
-    if (std::chrono::duration<double>(Clock::now() - start).count() <= place_.patience_s) continue;
+    if (std::chrono::duration<double>(Clock::now() - start).count() <= setup_.patience_s) continue;
     folder_->remove_all();
     throw WorkersError(
         fmt::format("process {} of {} did not join in {}; start all processes with the same directories, and "
                     "name a database that all nodes can access with -o",
-                    other, size(), place_.folder.parent_path().string()));
+                    other, size(), setup_.folder.parent_path().string()));
   }
 }
 
@@ -205,11 +205,11 @@ void AnalysisWorkers::be_welcome() {
   const Clock::time_point start = Clock::now();
   const std::string hello = packed(self_);
   for (Poll poll;; poll()) {
-    if (std::chrono::duration<double>(Clock::now() - start).count() > place_.patience_s)
+    if (std::chrono::duration<double>(Clock::now() - start).count() > setup_.patience_s)
       throw WorkersError(
           fmt::format("process {} of {} on {} found no other process in {}; name a database that all nodes "
                       "can access with -o",
-                      rank(), size(), self_.host, place_.folder.parent_path().string()));
+                      rank(), size(), self_.host, setup_.folder.parent_path().string()));
     if (!folder_->refresh()) continue;
     if (const auto welcome = folder_->read(kWelcome)) {
       members_ = unpacked<std::vector<Member>>(*welcome).value_or(std::vector<Member>());

@@ -28,7 +28,7 @@ class WorkersError : public std::runtime_error {
 
 class AnalysisWorkers {
  public:
-  struct Place {
+  struct Setup {
     std::filesystem::path folder;  // of these workers alone; only its parent has to exist
     int rank = 0;
     int size = 1;
@@ -42,7 +42,7 @@ class AnalysisWorkers {
   // A single process, which writes nothing.
   AnalysisWorkers() = default;
   // Waits for the others. Throws WorkersError.
-  explicit AnalysisWorkers(Place place);
+  explicit AnalysisWorkers(Setup setup);
   // Without finish(), the others end as well. Keeps the folder if a process has died.
   ~AnalysisWorkers();
   AnalysisWorkers(const AnalysisWorkers&) = delete;
@@ -52,9 +52,9 @@ class AnalysisWorkers {
   // Removes what killed workers left. Throws WorkersError if others are active there.
   static void remove_abandoned(const std::filesystem::path& folder);
 
-  int rank() const { return place_.rank; }
-  int size() const { return place_.size; }
-  bool is_first() const { return place_.rank == 0; }
+  int rank() const { return setup_.rank; }
+  int size() const { return setup_.size; }
+  bool is_first() const { return setup_.rank == 0; }
   bool is_shared() const { return folder_ != nullptr; }
   // For the first process: true if steps of an earlier analysis exist.
   bool resumes() const { return resumes_; }
@@ -166,7 +166,7 @@ class AnalysisWorkers {
   void require_same_program();
   void require_life(int rank);
 
-  Place place_;
+  Setup setup_;
   std::unique_ptr<SharedFolder> folder_;
   Member self_;
   std::vector<Member> members_;

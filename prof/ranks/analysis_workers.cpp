@@ -54,27 +54,27 @@ std::unique_ptr<AnalysisWorkers> join_workers(const WorkersRequest& request) {
     AnalysisWorkers::remove_abandoned(folder_of(request));
     return nullptr;
   }
-  AnalysisWorkers::Place place;
-  place.folder = folder_of(request);
-  place.program = short_version();
-  place.resume = request.resume;
+  AnalysisWorkers::Setup setup;
+  setup.folder = folder_of(request);
+  setup.program = short_version();
+  setup.resume = request.resume;
   if (job) {
-    place.rank = job->rank;
-    place.size = job->size;
+    setup.rank = job->rank;
+    setup.size = job->size;
   }
-  if (place.rank != 0) {
-    speak_as(fmt::format("process {}", place.rank));
+  if (setup.rank != 0) {
+    speak_as(fmt::format("process {}", setup.rank));
     set_quiet(true);
   }
-  require_directories(request, place.rank);
-  if (place.rank == 0 && !request.output.empty()) Folder::above(place.folder);
-  place.inputs = [&] { return inputs_of(request); };
-  auto workers = std::make_unique<AnalysisWorkers>(place);
+  require_directories(request, setup.rank);
+  if (setup.rank == 0 && !request.output.empty()) Folder::above(setup.folder);
+  setup.inputs = [&] { return inputs_of(request); };
+  auto workers = std::make_unique<AnalysisWorkers>(setup);
   if (request.resume && workers->is_first() && !workers->resumes())
     remark(
         "{}: no interrupted analysis of these measurements by as many processes was found; analyzing from "
         "the start",
-        place.folder.string());
+        setup.folder.string());
   return workers;
 }
 

@@ -57,12 +57,12 @@ class InFolder {
   fs::path before_;
 };
 
-AnalysisWorkers::Place place(bool resume) {
-  AnalysisWorkers::Place place;
-  place.folder = kParts;
-  place.resume = resume;
-  place.inputs = [] { return std::string("the same"); };
-  return place;
+AnalysisWorkers::Setup setup(bool resume) {
+  AnalysisWorkers::Setup setup;
+  setup.folder = kParts;
+  setup.resume = resume;
+  setup.inputs = [] { return std::string("the same"); };
+  return setup;
 }
 
 void analyze_as(AnalysisWorkers& workers) {
@@ -82,7 +82,7 @@ WorkersSeed::WorkersSeed() {
   fs::create_directory(kMeasurements);
   for (int rank = 0; rank < kRanks; ++rank)
     write_rank(fs::path(kMeasurements) / ("node-" + std::to_string(rank) + "-7-0.prof"), rank);
-  AnalysisWorkers workers(place(false));
+  AnalysisWorkers workers(setup(false));
   analyze_as(workers);
   copy_as_left(kParts, kLeft);
   fs::copy(kDatabase, fs::path(kLeft) / kDatabase, fs::copy_options::recursive);
@@ -109,7 +109,7 @@ fs::path WorkersSeed::resume_with(const std::string& part, std::string_view text
   fs::remove_all(kDatabase);
   fs::copy(kLeft, kParts, fs::copy_options::recursive);
   SharedFolder(kParts).write(part, text);
-  AnalysisWorkers workers(place(true));
+  AnalysisWorkers workers(setup(true));
   if (!workers.resumes()) throw std::logic_error("does not go on with what was left");
   analyze_as(workers);
   workers.finish();

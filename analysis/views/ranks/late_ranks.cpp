@@ -23,7 +23,7 @@ class Line {
         longest_ns_(tree.metric(costs.metric).name == "REALTIME" ? std::numeric_limits<uint64_t>::max()
                                                                  : kLongestStretch * period_ns) {}
 
-  // wait(begin, end) of each that is long enough, work(begin, end, place), in order of time.
+  // wait(begin, end) of each that is long enough, work(begin, end, location), in order of time.
   template <typename Wait, typename Work>
   void visit(Wait wait, Work work) {
     uint64_t wait_begin = 0, wait_end = 0;
@@ -35,15 +35,16 @@ class Line {
     for (std::vector<TraceRecord> block; trace_(block);) {
       for (const TraceRecord& record : block) {
         const uint64_t end = std::min(record.time_ns, last.time_ns + std::min(longest_ns_, record.time_ns));
-        const uint32_t place = last.context == kNone ? kNone : costs_.place_of[last.context];
-        const RankActivity activity = place == kNone ? RankActivity::Start : costs_.places[place].activity;
+        const uint32_t location = last.context == kNone ? kNone : costs_.location_of[last.context];
+        const RankActivity activity =
+            location == kNone ? RankActivity::Start : costs_.locations[location].activity;
         if (activity == RankActivity::Communication) {
           if (wait_end != last.time_ns) end_wait();
           if (wait_end == 0) wait_begin = last.time_ns;
           wait_end = end;
         } else {
           end_wait();
-          if (activity != RankActivity::Start && end > last.time_ns) work(last.time_ns, end, place);
+          if (activity != RankActivity::Start && end > last.time_ns) work(last.time_ns, end, location);
         }
         last = record;
       }
@@ -193,27 +194,27 @@ std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs
   LateRanks late;
   bins.sum_up(late);
   late.by_rank.resize(costs.ranks.size());
-  std::vector<double> of_place(costs.places.size());
+  std::vector<double> of_location(costs.locations.size());
   using Blames = std::map<uint32_t, double>;
   make_in_order(
       ranks.size(), jobs,
       [&](size_t i) {
         Blames blames;
         line(i).visit([](uint64_t, uint64_t) {},
-                      [&](uint64_t begin, uint64_t end, uint32_t place) {
-                        if (const double ns = bins.blame(begin, end); ns > 0) blames[place] += ns;
+                      [&](uint64_t begin, uint64_t end, uint32_t location) {
+                        if (const double ns = bins.blame(begin, end); ns > 0) blames[location] += ns;
                       });
         return blames;
       },
       [&](size_t i, const Blames& blames) {
-        for (const auto& [place, ns] : blames) {
-          of_place[place] += ns / kNsPerSecond;
+        for (const auto& [location, ns] : blames) {
+          of_location[location] += ns / kNsPerSecond;
           late.by_rank[ranks[i]] += ns / kNsPerSecond;
         }
       });
-  for (uint32_t place = 0; place < of_place.size(); ++place)
-    if (of_place[place] > 0) late.places.push_back({place, of_place[place]});
-  std::ranges::stable_sort(late.places, std::greater(), &LateRanks::Blame::seconds);
+  for (uint32_t location = 0; location < of_location.size(); ++location)
+    if (of_location[location] > 0) late.locations.push_back({location, of_location[location]});
+  std::ranges::stable_sort(late.locations, std::greater(), &LateRanks::Blame::seconds);
   return late;
 }
 

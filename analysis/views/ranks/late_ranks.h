@@ -27,10 +27,10 @@ struct LateRanks {
   double blamed_s = 0;  // of it: while others worked that were no more than those that waited
   double nobody_s = 0;  // of it: while nobody worked
   struct Blame {
-    uint32_t place = 0;  // into RankCosts::places
+    uint32_t location = 0;  // into RankCosts::locations
     double seconds = 0;
   };
-  std::vector<Blame> places;    // of blamed_s, the most expensive first
+  std::vector<Blame> locations;  // of blamed_s, the most expensive first
   std::vector<double> by_rank;  // of blamed_s, as RankCosts::ranks
 };
 

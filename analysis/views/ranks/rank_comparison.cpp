@@ -34,8 +34,8 @@ double mean_of_others(const RankValues& values, const std::vector<uint32_t>& ran
 RankComparison::RankComparison(const CallTree& tree, const RunSummary& run, RankReport& report, int jobs)
     : tree_(tree),
       report_(report),
-      all_places_(report.costs, false),
-      line_places_(report.costs, true),
+      all_locations_(report.costs, false),
+      line_locations_(report.costs, true),
       processors_(tree, run, report.costs),
       period_s_(period_of(tree, run, report)),
       jobs_(jobs) {

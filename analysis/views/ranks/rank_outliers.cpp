@@ -21,8 +21,8 @@ class Outliers {
       : comparison_(comparison),
         report_(comparison.report()),
         ranks_(comparison.ranks()),
-        places_(comparison.all_places()),
-        lines_(comparison.line_places()) {}
+        locations_(comparison.all_locations()),
+        lines_(comparison.line_locations()) {}
 
   void find() {
     for (const ComparedQuantity& compared : compared_quantities()) {
@@ -107,20 +107,20 @@ class Outliers {
     outlier.share = judged.whole > 0 ? outlier.excess() / judged.whole : 0;
     if (only_lacks_processor(outlier)) return;
     const double others_wait = outlier.share * comparison_.typical_line();
-    const DenseRankPlaces& own = judged.is_of_line ? lines_ : places_;
+    const DenseRankLocations& own = judged.is_of_line ? lines_ : locations_;
     double most = 0;
     for (size_t i = 0; i < own.size(); ++i) {
       if (quantity_of(comparison_.activity(own, i)) != outlier.quantity) continue;
       const double more = mean_of(own.costs(i), slow) - lower_median(own.costs(i));
       if (more <= most) continue;
       most = more;
-      outlier.place = own.place(i);
+      outlier.location = own.location(i);
     }
     for (size_t i = 0; i < lines_.size(); ++i) {
       if (comparison_.activity(lines_, i) != RankActivity::Communication) continue;
       const double longer = mean_of_others(lines_.costs(i), slow) - mean_of(lines_.costs(i), slow);
       if (longer <= outlier.awaited_s || longer <= kExplained * others_wait) continue;
-      outlier.awaited_in = lines_.place(i);
+      outlier.awaited_in = lines_.location(i);
       outlier.awaited_s = longer;
     }
     if (outlier.quantity == RankQuantity::Copies) {
@@ -143,8 +143,8 @@ class Outliers {
   RankComparison& comparison_;
   RankReport& report_;
   const std::vector<RankCost>& ranks_;
-  const DenseRankPlaces& places_;
-  const DenseRankPlaces& lines_;
+  const DenseRankLocations& locations_;
+  const DenseRankLocations& lines_;
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ class Waits {
       : comparison_(comparison),
         report_(comparison.report()),
         ranks_(comparison.ranks()),
-        places_(comparison.all_places()),
-        lines_(comparison.line_places()) {}
+        locations_(comparison.all_locations()),
+        lines_(comparison.line_locations()) {}
 
   void find() {
     find_imbalances();
@@ -32,7 +32,7 @@ class Waits {
       if (comparison_.activity(lines_, i) != RankActivity::Communication) continue;
       const RankValues& waits = lines_.costs(i);
       RankImbalance imbalance;
-      imbalance.place = lines_.place(i);
+      imbalance.location = lines_.location(i);
       for (const double wait : waits) imbalance.seconds += wait / static_cast<double>(waits.size());
       const double least = *std::ranges::min_element(waits);
       // The late ones are those that wait nearly as little as the one that waits least.
@@ -62,28 +62,29 @@ class Waits {
   // Where the late ones' communicating threads wait for other threads, what these do is to blame.
   void blame(RankImbalance& imbalance) const {
     blame(imbalance, lines_, false);
-    if (imbalance.blamed != kNone && report_.costs.places[imbalance.blamed].activity == RankActivity::Threads)
-      blame(imbalance, places_, true);
+    if (imbalance.blamed != kNone &&
+        report_.costs.locations[imbalance.blamed].activity == RankActivity::Threads)
+      blame(imbalance, locations_, true);
     if (imbalance.blamed != kNone || comparison_.is_of_clock()) return;
     const RankValues lines = comparison_.values_of([](const RankCost& rank) { return rank.line_s; });
     imbalance.late_sleep =
         mean_of_others(lines, imbalance.late) - mean_of(lines, imbalance.late) > imbalance.avoidable / 2;
   }
 
-  void blame(RankImbalance& imbalance, const DenseRankPlaces& places, bool is_computing) const {
+  void blame(RankImbalance& imbalance, const DenseRankLocations& locations, bool is_computing) const {
     double most = 0;
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (comparison_.activity(places, i) == RankActivity::Communication ||
-          (is_computing && comparison_.activity(places, i) != RankActivity::Compute))
+    for (size_t i = 0; i < locations.size(); ++i) {
+      if (comparison_.activity(locations, i) == RankActivity::Communication ||
+          (is_computing && comparison_.activity(locations, i) != RankActivity::Compute))
         continue;
-      const RankValues& costs = places.costs(i);
+      const RankValues& costs = locations.costs(i);
       const double late = mean_of(costs, imbalance.late);
       const double more = late - mean_of_others(costs, imbalance.late);
       if (more <= most || more < kExplained * imbalance.avoidable ||
           more < kChance * comparison_.chance(late))
         continue;
       most = more;
-      imbalance.blamed = places.place(i);
+      imbalance.blamed = locations.location(i);
       imbalance.blamed_s = more;
     }
   }
@@ -136,8 +137,8 @@ class Waits {
   RankComparison& comparison_;
   RankReport& report_;
   const std::vector<RankCost>& ranks_;
-  const DenseRankPlaces& places_;
-  const DenseRankPlaces& lines_;
+  const DenseRankLocations& locations_;
+  const DenseRankLocations& lines_;
 };
 
 }  // namespace

@@ -40,12 +40,12 @@ int in_processes(const fs::path& folder, int size, const std::function<void(Anal
   std::vector<std::jthread> processes;
   for (int rank = 0; rank < size; ++rank)
     processes.emplace_back([&, rank] {
-      AnalysisWorkers::Place place;
-      place.folder = folder / "parts";
-      place.rank = rank;
-      place.size = size;
+      AnalysisWorkers::Setup setup;
+      setup.folder = folder / "parts";
+      setup.rank = rank;
+      setup.size = size;
       try {
-        AnalysisWorkers workers(place);
+        AnalysisWorkers workers(setup);
         run(workers);
         workers.leave();
         workers.finish();

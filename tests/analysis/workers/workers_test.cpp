@@ -12,13 +12,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-AnalysisWorkers::Place place(const fs::path& folder, int rank, int size, const std::string& inputs = "same") {
-  AnalysisWorkers::Place place;
-  place.folder = folder;
-  place.rank = rank;
-  place.size = size;
-  place.inputs = [inputs] { return inputs; };
-  return place;
+AnalysisWorkers::Setup setup(const fs::path& folder, int rank, int size, const std::string& inputs = "same") {
+  AnalysisWorkers::Setup setup;
+  setup.folder = folder;
+  setup.rank = rank;
+  setup.size = size;
+  setup.inputs = [inputs] { return inputs; };
+  return setup;
 }
 
 // The result of a worker: how often it computed, and the sum of all shares.
@@ -51,7 +51,7 @@ TEST_CASE("all processes get what each has computed, and leave nothing") {
     std::vector<std::jthread> processes;
     for (int rank = 0; rank < kSize; ++rank)
       processes.emplace_back([&, rank] {
-        AnalysisWorkers workers(place(folder, rank, kSize));
+        AnalysisWorkers workers(setup(folder, rank, kSize));
         outcomes[static_cast<size_t>(rank)] = add_up(workers);
         workers.leave();
         workers.finish();
@@ -68,7 +68,7 @@ TEST_CASE("the first process leaves last, whatever an earlier analysis left") {
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
   const auto of = [&](int rank) {
-    AnalysisWorkers::Place both = place(folder, rank, 2);
+    AnalysisWorkers::Setup both = setup(folder, rank, 2);
     both.resume = true;
     return both;
   };
@@ -116,13 +116,13 @@ TEST_CASE("what an earlier analysis of the same inputs left is taken up, and of 
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
   {
-    AnalysisWorkers workers(place(folder, 0, 1));
+    AnalysisWorkers workers(setup(folder, 0, 1));
     CHECK(add_up(workers).computed == 1);
     test::copy_as_left(folder, kept);
     workers.finish();
   }
   fs::rename(kept, folder);
-  AnalysisWorkers::Place again = place(folder, 0, 1, same ? "same" : "other");
+  AnalysisWorkers::Setup again = setup(folder, 0, 1, same ? "same" : "other");
   again.resume = true;
   AnalysisWorkers workers(again);
   CHECK(workers.resumes() == same);
@@ -137,7 +137,7 @@ TEST_CASE("what was passed is passed when the analysis goes on, and not in anoth
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
   {
-    AnalysisWorkers workers(place(folder, 0, 1));
+    AnalysisWorkers workers(setup(folder, 0, 1));
     CHECK_FALSE(workers.has_passed("end"));
     workers.pass("end");
     CHECK(workers.has_passed("end"));
@@ -146,7 +146,7 @@ TEST_CASE("what was passed is passed when the analysis goes on, and not in anoth
     workers.finish();
   }
   fs::rename(kept, folder);
-  AnalysisWorkers::Place again = place(folder, 0, 1, same ? "same" : "other");
+  AnalysisWorkers::Setup again = setup(folder, 0, 1, same ? "same" : "other");
   again.resume = true;
   AnalysisWorkers workers(again);
   CHECK(workers.has_passed("end") == same);
@@ -163,7 +163,7 @@ TEST_CASE("what killed workers left is removed, but not under some that are at w
   const fs::path folder = directory.path() / "parts";
   AnalysisWorkers::remove_abandoned(folder);  // there is nothing to remove
   {
-    AnalysisWorkers workers(place(folder, 0, 1));
+    AnalysisWorkers workers(setup(folder, 0, 1));
     CHECK_THROWS_AS(AnalysisWorkers::remove_abandoned(folder), WorkersError);
     CHECK(fs::exists(folder));
     workers.finish();
@@ -181,7 +181,7 @@ void leave(const fs::path& folder, const std::string& part) {
   fs::path kept = folder;
   kept += ".kept";
   {
-    AnalysisWorkers workers(place(folder, 0, 1));
+    AnalysisWorkers workers(setup(folder, 0, 1));
     test::copy_as_left(folder, kept);
     workers.finish();
   }
@@ -189,8 +189,8 @@ void leave(const fs::path& folder, const std::string& part) {
   SharedFolder(folder).write("sum.0", part);
 }
 
-AnalysisWorkers::Place resumed(const fs::path& folder) {
-  AnalysisWorkers::Place again = place(folder, 0, 1);
+AnalysisWorkers::Setup resumed(const fs::path& folder) {
+  AnalysisWorkers::Setup again = setup(folder, 0, 1);
   again.resume = true;
   return again;
 }
@@ -255,12 +255,12 @@ TEST_CASE("a share that is damaged while its process lives ends who waits for it
   std::string said;
   {
     std::jthread other([&] {
-      AnalysisWorkers workers(place(folder, 1, 2));
+      AnalysisWorkers workers(setup(folder, 1, 2));
       test::write_bytes(folder / "sum.1", "damaged");
       while (!SharedFolder(folder).has("failed") && SharedFolder(folder).refresh())
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     });
-    AnalysisWorkers workers(place(folder, 0, 2));
+    AnalysisWorkers workers(setup(folder, 0, 2));
     said = failure_of([&] { add_up(workers); });
   }
   CHECK(said ==
@@ -275,7 +275,7 @@ TEST_CASE("processes of different programs do not work together") {
     std::vector<std::jthread> processes;
     for (int rank = 0; rank < 2; ++rank)
       processes.emplace_back([&, rank] {
-        AnalysisWorkers::Place of = place(folder, rank, 2);
+        AnalysisWorkers::Setup of = setup(folder, rank, 2);
         of.program = rank == 0 ? "prof 1" : "prof 2";
         said[static_cast<size_t>(rank)] = failure_of([&] { const AnalysisWorkers workers(of); });
       });
@@ -291,7 +291,7 @@ TEST_CASE("what another prof left is no obstacle") {
   const fs::path folder = directory.path() / "parts";
   fs::create_directory(folder);
   SharedFolder(folder).write("welcome", "said in other words");
-  AnalysisWorkers workers(place(folder, 0, 1));
+  AnalysisWorkers workers(setup(folder, 0, 1));
   CHECK(add_up(workers).computed == 1);
   workers.finish();
 }
