@@ -62,7 +62,7 @@ std::string how_many_bytes(double ratio) {
 class RankFindings {
  public:
   RankFindings(const CallTree& tree, const RankReport& report)
-      : tree_(tree), report_(report), typical_(report.line.maximum) {}
+      : tree_(tree), report_(report), typical_(report.track.maximum) {}
 
   std::vector<Finding> all() {
     for (size_t i = 0; i < std::min(report_.outliers.size(), kMostOfAKind); ++i) add(report_.outliers[i]);
@@ -103,7 +103,7 @@ class RankFindings {
   }
 
   void add(const RankOutlier& outlier) {
-    const bool is_of_all = outlier.quantity == RankQuantity::Compute && !outlier.is_of_line;
+    const bool is_of_all = outlier.quantity == RankQuantity::Compute && !outlier.is_of_track;
     Finding& finding =
         start(outlier.node.empty() ? FindingKind::SlowRank : FindingKind::SlowNode, outlier.excess(),
               is_of_all ? report_.find(RankQuantity::Time)->maximum : typical_);
@@ -112,7 +112,7 @@ class RankFindings {
     finding.id = finding_id(finding.kind, who, fmt::format("{}\n{}", who, name_of(outlier.quantity)));
     finding.sentence =
         fmt::format("{} {} {}", capitalised(who), verb(outlier.quantity, is_one), how_long(outlier));
-    if (outlier.is_of_line) finding.sentence += " in the thread that communicates";
+    if (outlier.is_of_track) finding.sentence += " in the thread that communicates";
     if (outlier.bytes_ratio) finding.sentence += ", " + how_many_bytes(*outlier.bytes_ratio);
     if (outlier.location != kNone) finding.sentence += ", mostly in " + location(outlier.location);
     if (outlier.awaited_in != kNone)
@@ -142,7 +142,7 @@ class RankFindings {
     finding.id = finding_id(finding.kind, late, late + "\n" + location(imbalance.location));
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) in {}, for {}", format_duration(imbalance.seconds),
-        format_percent(imbalance.seconds / report_.line.mean), location(imbalance.location), late);
+        format_percent(imbalance.seconds / report_.track.mean), location(imbalance.location), late);
     if (imbalance.blamed != kNone)
       finding.sentence +=
           fmt::format(", which spend{} {} more than the others in {}", imbalance.late.size() == 1 ? "s" : "",
@@ -170,7 +170,7 @@ class RankFindings {
         "Ranks wait {} on average ({} of their time) for others that are late alternately, and meanwhile are "
         "in",
         format_duration(report_.late_by_turns_s),
-        format_percent(report_.late_by_turns_s / report_.line.mean));
+        format_percent(report_.late_by_turns_s / report_.track.mean));
     size_t named = 1;
     while (named < std::min(late.locations.size(), kMaxLocations) &&
            late.locations[named].seconds >= kLocationWorthNaming * late.blamed_s)

@@ -218,7 +218,7 @@ ProcessData data_of(const ProcessMeasurement& measurement) {
   const MeasuredProcess& measured = measurement.process;
   ProcessData data{measured.host, measured.rank, measured.pid, modules_in_memory(measurement), {}};
   for (const MeasuredThread& thread : measurement.threads)
-    if (thread.kind == LineKind::Thread) add_regions(thread, data.regions);
+    if (thread.kind == TrackKind::Thread) add_regions(thread, data.regions);
   return data;
 }
 

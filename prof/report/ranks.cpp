@@ -102,7 +102,7 @@ class RanksText {
     double most = 0;
     const auto add = [&](RankQuantity quantity, double seconds) {
       const RankStatistics& all = *report_.find(quantity);
-      const double usual = all.deviation + kNoDifference * report_.line.median;
+      const double usual = all.deviation + kNoDifference * report_.track.median;
       if (usual > 0) most = std::max(most, std::abs(seconds - all.median) / usual);
     };
     for (const RankActivity activity : {RankActivity::Compute, RankActivity::Io, RankActivity::Device})

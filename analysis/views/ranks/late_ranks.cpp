@@ -14,11 +14,11 @@ namespace {
 constexpr double kNsPerSecond = 1e9;
 
 // What a rank's thread did, from record to record.
-class Line {
+class Track {
  public:
-  Line(const CallTree& tree, const RankCosts& costs, const RankCost& rank, uint64_t period_ns)
+  Track(const CallTree& tree, const RankCosts& costs, const RankCost& rank, uint64_t period_ns)
       : costs_(costs),
-        trace_(tree.database->traces[rank.line]),
+        trace_(tree.database->traces[rank.track]),
         period_ns_(period_ns),
         longest_ns_(tree.metric(costs.metric).name == "REALTIME" ? std::numeric_limits<uint64_t>::max()
                                                                  : kLongestStretch * period_ns) {}
@@ -127,7 +127,8 @@ std::vector<size_t> ranks_with_traces(const CallTree& tree, const RankCosts& cos
   const std::vector<TraceSource>& traces = tree.database->traces;
   std::vector<size_t> ranks;
   for (size_t r = 0; r < costs.ranks.size(); ++r)
-    if (const uint32_t line = costs.ranks[r].line; line < traces.size() && traces[line]) ranks.push_back(r);
+    if (const uint32_t track = costs.ranks[r].track; track < traces.size() && traces[track])
+      ranks.push_back(r);
   return ranks;
 }
 
@@ -148,7 +149,7 @@ std::vector<Extent> traced_extents(const CallTree& tree, const RankCosts& costs,
   std::vector<Extent> extents(ranks.size());
   parallel_for(ranks.size(), jobs, [&](size_t i) {
     const auto add = [&](uint64_t begin, uint64_t end, uint32_t = 0) { extents[i].add(begin, end); };
-    Line(tree, costs, costs.ranks[ranks[i]], in_ns(period_s)).visit(add, add);
+    Track(tree, costs, costs.ranks[ranks[i]], in_ns(period_s)).visit(add, add);
   });
   return extents;
 }
@@ -161,7 +162,7 @@ TracedTime traced_time(const CallTree& tree, const RankCosts& costs, const std::
     if (extents[i].known_ns == 0) continue;
     time.run.add(extents[i].begin_ns, extents[i].end_ns);
     time.known_s += static_cast<double>(extents[i].known_ns) / kNsPerSecond;
-    time.spent_s += costs.ranks[ranks[i]].line_s;
+    time.spent_s += costs.ranks[ranks[i]].track_s;
   }
   return time;
 }
@@ -181,14 +182,14 @@ std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs
   const std::vector<size_t> ranks = ranks_with_traces(tree, costs);
   if (ranks.size() < 2) return std::nullopt;
   const uint64_t period_ns = in_ns(period_s);
-  const auto line = [&](size_t i) { return Line(tree, costs, costs.ranks[ranks[i]], period_ns); };
+  const auto track = [&](size_t i) { return Track(tree, costs, costs.ranks[ranks[i]], period_ns); };
   const TracedTime time = traced_time(tree, costs, ranks, period_s, jobs);
   if (time.run.end_ns == 0 || time.lacked_processors()) return std::nullopt;
 
   Bins bins(time.run.begin_ns, time.run.end_ns, period_ns);
   parallel_for(ranks.size(), jobs, [&](size_t i) {
-    line(i).visit([&](uint64_t begin, uint64_t end) { bins.add_wait(begin, end); },
-                  [&](uint64_t begin, uint64_t end, uint32_t) { bins.add_work(begin, end); });
+    track(i).visit([&](uint64_t begin, uint64_t end) { bins.add_wait(begin, end); },
+                   [&](uint64_t begin, uint64_t end, uint32_t) { bins.add_work(begin, end); });
   });
 
   LateRanks late;
@@ -200,10 +201,10 @@ std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs
       ranks.size(), jobs,
       [&](size_t i) {
         Blames blames;
-        line(i).visit([](uint64_t, uint64_t) {},
-                      [&](uint64_t begin, uint64_t end, uint32_t location) {
-                        if (const double ns = bins.blame(begin, end); ns > 0) blames[location] += ns;
-                      });
+        track(i).visit([](uint64_t, uint64_t) {},
+                       [&](uint64_t begin, uint64_t end, uint32_t location) {
+                         if (const double ns = bins.blame(begin, end); ns > 0) blames[location] += ns;
+                       });
         return blames;
       },
       [&](size_t i, const Blames& blames) {

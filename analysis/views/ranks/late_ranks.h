@@ -34,7 +34,7 @@ struct LateRanks {
   std::vector<double> by_rank;  // of blamed_s, as RankCosts::ranks
 };
 
-// By their traces: the time in seconds of which samples of each rank's line tell something, as
+// By their traces: the time in seconds of which samples of each rank's track tell something, as
 // RankCosts::ranks; 0 without a trace.
 std::vector<double> traced_seconds(const CallTree& tree, const RankCosts& costs, double period_s, int jobs);
 

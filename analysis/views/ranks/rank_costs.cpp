@@ -20,11 +20,11 @@ namespace prof {
 template <typename Archive>
 void fields(Archive& archive, RankCost& cost) {
   auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes,
-         locations, line, line_s, line_by_activity, line_compute_cpu_s, line_ready_s, line_ready_cpu_s,
-         line_locations] = cost;
+         locations, track, track_s, track_by_activity, track_compute_cpu_s, track_ready_s, track_ready_cpu_s,
+         track_locations] = cost;
   archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes,
-          locations, line, line_s, line_by_activity, line_compute_cpu_s, line_ready_s, line_ready_cpu_s,
-          line_locations);
+          locations, track, track_s, track_by_activity, track_compute_cpu_s, track_ready_s, track_ready_cpu_s,
+          track_locations);
 }
 
 namespace {
@@ -80,7 +80,7 @@ class RankSums {
   // `ready`: the same costs with RankLocations::ready_code() for locations.
   void add(RankCost& rank, uint32_t profile, const OwnCosts& costs, const OwnCosts& ready, size_t width) {
     ++rank.threads;
-    RankCost line;  // of this thread
+    RankCost track;  // of this thread
     for (const auto& [location, cost] : rank.locations) sums_[location] = cost;
     std::vector<uint32_t> touched;
     for (const auto& [location, cost] : rank.locations) touched.push_back(location);
@@ -89,36 +89,36 @@ class RankSums {
       const auto activity = static_cast<size_t>(locations_.activity(location));
       const double cpu = cpu_ != kNone ? costs.values[i * width + cpu_] : 0;
       rank.cpu_s += cpu;
-      if (locations_.activity(location) == RankActivity::Compute) line.line_compute_cpu_s += cpu;
+      if (locations_.activity(location) == RankActivity::Compute) track.track_compute_cpu_s += cpu;
       const double cost = costs.values[i * width + metric_];
       if (cost <= 0) continue;
       rank.seconds += cost;
-      line.line_s += cost;
+      track.track_s += cost;
       rank.by_activity[activity] += cost;
-      line.line_by_activity[activity] += cost;
-      line.line_locations.emplace_back(location, cost);
+      track.track_by_activity[activity] += cost;
+      track.track_locations.emplace_back(location, cost);
       if (sums_[location] == 0) touched.push_back(location);
       sums_[location] += cost;
     }
     for (size_t i = 0; cpu_ != kNone && i < ready.nodes.size(); ++i) {
       if (ready.nodes[i] == 0) continue;
-      line.line_ready_s += std::max(0.0, ready.values[i * width + metric_]);
-      line.line_ready_cpu_s += std::max(0.0, ready.values[i * width + cpu_]);
+      track.track_ready_s += std::max(0.0, ready.values[i * width + metric_]);
+      track.track_ready_cpu_s += std::max(0.0, ready.values[i * width + cpu_]);
     }
     rank.locations.clear();
     for (const uint32_t location : touched)
       rank.locations.emplace_back(location, std::exchange(sums_[location], 0));
     keep_largest(rank.locations);
     constexpr auto kWaits = static_cast<size_t>(RankActivity::Communication);
-    if (rank.line != kNone && line.line_by_activity[kWaits] <= rank.line_by_activity[kWaits]) return;
-    rank.line = profile;
-    rank.line_s = line.line_s;
-    rank.line_by_activity = line.line_by_activity;
-    rank.line_compute_cpu_s = line.line_compute_cpu_s;
-    rank.line_ready_s = line.line_ready_s;
-    rank.line_ready_cpu_s = line.line_ready_cpu_s;
-    keep_largest(line.line_locations);
-    rank.line_locations = std::move(line.line_locations);
+    if (rank.track != kNone && track.track_by_activity[kWaits] <= rank.track_by_activity[kWaits]) return;
+    rank.track = profile;
+    rank.track_s = track.track_s;
+    rank.track_by_activity = track.track_by_activity;
+    rank.track_compute_cpu_s = track.track_compute_cpu_s;
+    rank.track_ready_s = track.track_ready_s;
+    rank.track_ready_cpu_s = track.track_ready_cpu_s;
+    keep_largest(track.track_locations);
+    rank.track_locations = std::move(track.track_locations);
   }
 
  private:
@@ -185,7 +185,7 @@ std::map<int32_t, RankCost> count(const CallTree& tree, const RankLocations& loc
     sums.add(rank, profile, own.of(values), ready.of(values), tree.metrics());
   });
   for (auto& [number, rank] : ranks) {
-    if (rank.threads == 1) rank.line_locations = {};
+    if (rank.threads == 1) rank.track_locations = {};
     if (const auto own_bytes = bytes.find(number); own_bytes != bytes.end())
       rank.copied_bytes = own_bytes->second;
   }
@@ -263,9 +263,9 @@ std::vector<RankCost> rank_costs_together(const Database& database, const Select
       [&](Unpacker& in, int) {
         auto others = in.get<std::vector<RankCost>>();
         for (const RankCost& cost : others) {
-          Unpacker::require(cost.line == kNone || cost.line < database.profiles.size(),
+          Unpacker::require(cost.track == kNone || cost.track < database.profiles.size(),
                             "it is of other profiles");
-          for (const RankCost::Locations* list : {&cost.locations, &cost.line_locations})
+          for (const RankCost::Locations* list : {&cost.locations, &cost.track_locations})
             for (const auto& [location, seconds] : *list)
               Unpacker::require(location < locations.size(), "it is of other places");
         }

@@ -50,15 +50,15 @@ struct RankCost {
   Locations locations;  // the most expensive kLargest of all threads together
   // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
   // while it computed.
-  uint32_t line = kNone;
-  double line_s = 0;
-  std::array<double, kRankActivities> line_by_activity{};
-  double line_compute_cpu_s = 0;
+  uint32_t track = kNone;
+  double track_s = 0;
+  std::array<double, kRankActivities> track_by_activity{};
+  double track_compute_cpu_s = 0;
   // What it spent in code that waits for nothing but a processor: of the same metric, and of CPUTIME.
-  double line_ready_s = 0, line_ready_cpu_s = 0;
-  Locations line_locations;  // as locations; empty if the rank has one thread
+  double track_ready_s = 0, track_ready_cpu_s = 0;
+  Locations track_locations;  // as locations; empty if the rank has one thread
 
-  const Locations& locations_of_line() const { return threads > 1 ? line_locations : locations; }
+  const Locations& locations_of_track() const { return threads > 1 ? track_locations : locations; }
 };
 
 struct RankCosts {

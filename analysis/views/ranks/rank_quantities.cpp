@@ -61,7 +61,7 @@ const std::vector<ComparedQuantity>& compared_quantities() {
     const auto at = static_cast<size_t>(activity);
     return {quantity_of(activity), is_judged, true,
             [at](const RankCost& rank) { return rank.by_activity[at]; },
-            [at](const RankCost& rank) { return rank.line_by_activity[at]; }};
+            [at](const RankCost& rank) { return rank.track_by_activity[at]; }};
   };
   static const std::vector<ComparedQuantity> kAll = {
       {RankQuantity::Time, false, true, [](const RankCost& rank) { return rank.seconds; }},
@@ -77,9 +77,9 @@ const std::vector<ComparedQuantity>& compared_quantities() {
   return kAll;
 }
 
-DenseRankLocations::DenseRankLocations(const RankCosts& costs, bool of_line) {
-  const auto locations_of = [of_line](const RankCost& rank) -> const RankCost::Locations& {
-    return of_line ? rank.locations_of_line() : rank.locations;
+DenseRankLocations::DenseRankLocations(const RankCosts& costs, bool of_track) {
+  const auto locations_of = [of_track](const RankCost& rank) -> const RankCost::Locations& {
+    return of_track ? rank.locations_of_track() : rank.locations;
   };
   RankValues sums(costs.locations.size()), most(costs.locations.size());
   for (const RankCost& rank : costs.ranks) {

@@ -21,7 +21,7 @@ struct ComparedQuantity {
   bool is_judged;  // else a rank that has more of it is no slower for that
   bool is_sampled;
   RankQuantityOf of;
-  RankQuantityOf of_line = {};  // of the thread that communicates; none of what is no thread's
+  RankQuantityOf of_track = {};  // of the thread that communicates; none of what is no thread's
 };
 
 const std::vector<ComparedQuantity>& compared_quantities();
@@ -31,7 +31,7 @@ const std::vector<ComparedQuantity>& compared_quantities();
 class DenseRankLocations {
  public:
   // Of all threads of a rank, or of the one that communicates.
-  DenseRankLocations(const RankCosts& costs, bool of_line);
+  DenseRankLocations(const RankCosts& costs, bool of_track);
 
   size_t size() const { return locations_.size(); }
   uint32_t location(size_t i) const { return locations_[i]; }

@@ -55,7 +55,7 @@ struct RankOutlier {
   double awaited_s = 0;            // so much longer, the mean of the others
 
   // Where ranks have several threads: of that which communicates, else of all together.
-  bool is_of_line = false;
+  bool is_of_track = false;
   double share = 0;  // of the excess in a rank's time, or that thread's
   // Of copies, where it is known: how many bytes they copy, over the median of all ranks.
   std::optional<double> bytes_ratio = {};
@@ -85,7 +85,7 @@ struct RankCluster {
 struct RankReport {
   RankCosts costs;
   std::vector<RankStatistics> statistics;
-  RankStatistics line;                    // of the time of each rank's thread that communicates
+  RankStatistics track;                   // of the time of each rank's thread that communicates
   std::vector<RankOutlier> outliers;      // by falling share
   std::vector<RankImbalance> imbalances;  // by falling avoidable time; none that an outlier explains
   std::vector<RankCluster> clusters;      // by falling size; at most kMaxClusters, the last one of all others
