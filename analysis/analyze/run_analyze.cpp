@@ -41,11 +41,11 @@ AnalyzeResult run_analyze(const std::vector<std::filesystem::path>& directories,
                        std::move(analysis.warnings)};
   const auto find = [&](const fs::path& folder, const std::vector<Summary>& summaries) {
     analysis.database.summaries = summaries;
-    write_findings(analysis.database, folder, *options.team, options.jobs);
+    write_findings(analysis.database, folder, *options.workers, options.jobs);
   };
-  analysis.database.summaries =
-      write_database(analysis.database, result.database, options.jobs, *options.team, find, options.progress);
-  if (!options.team->is_first()) return result;
+  analysis.database.summaries = write_database(analysis.database, result.database, options.jobs,
+                                               *options.workers, find, options.progress);
+  if (!options.workers->is_first()) return result;
   write_repairs(analysis, output.empty() ? directories.front() : result.database, result.warnings);
   return result;
 }

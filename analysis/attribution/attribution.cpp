@@ -64,12 +64,12 @@ class Fallback {
   // Returns the frame, with file and line if known.
   AttributedFrame frame(uint64_t address) {
     AttributedFrame frame;
-    if (const auto place = go_ ? go_->find(address) : std::nullopt) {
-      const uint32_t file = file_of(place->definition_file);
-      frame.function = table_.defined_function(place->name, file, place->definition_line);
-      table_.starts_at(frame.function, place->start);
-      frame.file = file_of(place->file);
-      frame.line = frame.file == kNoFile ? 0 : place->line;
+    if (const auto location = go_ ? go_->find(address) : std::nullopt) {
+      const uint32_t file = file_of(location->definition_file);
+      frame.function = table_.defined_function(location->name, file, location->definition_line);
+      table_.starts_at(frame.function, location->start);
+      frame.file = file_of(location->file);
+      frame.line = frame.file == kNoFile ? 0 : location->line;
     } else {
       frame.function = function(address);
     }

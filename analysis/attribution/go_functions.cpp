@@ -96,7 +96,7 @@ uint64_t GoFunctions::entry_offset(uint64_t index) const {
   return load<uint32_t>(functions_, index * kEntryBytes).value_or(UINT32_MAX);
 }
 
-std::optional<GoFunctions::Place> GoFunctions::find(uint64_t address) const {
+std::optional<GoFunctions::Location> GoFunctions::find(uint64_t address) const {
   const uint64_t offset = address - text_;
   if (address < text_ || offset < entry_offset(0) || offset >= end_offset()) return std::nullopt;
   uint64_t low = 0;
@@ -112,17 +112,17 @@ std::optional<GoFunctions::Place> GoFunctions::find(uint64_t address) const {
   const std::optional<uint32_t> unit = field(kUnitAt);
   if (!name || !unit) return std::nullopt;  // then the fields between exist too
   const auto entry = static_cast<uint32_t>(entry_offset(low));
-  Place place;
-  place.start = text_ + entry;
-  place.name = text_at(names_, *name);
-  if (place.name.empty()) return std::nullopt;
-  place.file = file_at(*field(kFileValuesAt), *unit, entry, offset);
-  place.definition_file = file_at(*field(kFileValuesAt), *unit, entry, entry);
+  Location location;
+  location.start = text_ + entry;
+  location.name = text_at(names_, *name);
+  if (location.name.empty()) return std::nullopt;
+  location.file = file_at(*field(kFileValuesAt), *unit, entry, offset);
+  location.definition_file = file_at(*field(kFileValuesAt), *unit, entry, entry);
   if (const auto line = value_at(*field(kLineValuesAt), entry, offset); line && *line > 0)
-    place.line = static_cast<uint32_t>(*line);
+    location.line = static_cast<uint32_t>(*line);
   if (const auto line = field(kStartLineAt); has_start_lines_ && line && *line <= INT32_MAX)
-    place.definition_line = *line;
-  return place;
+    location.definition_line = *line;
+  return location;
 }
 
 // Reads pairs: a change of the value, and the number of instructions for which the result holds. The first is

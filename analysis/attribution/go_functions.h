@@ -18,7 +18,7 @@ class GoFunctions {
   // little-endian and of 64-bit code, and must outlive the object.
   static std::optional<GoFunctions> read(std::span<const uint8_t> table, uint64_t text);
 
-  struct Place {
+  struct Location {
     uint64_t start = 0;  // address of the function
     std::string_view name;
     std::string_view file;  // of the address, including inlined code; empty if unknown
@@ -26,7 +26,7 @@ class GoFunctions {
     std::string_view definition_file;
     uint32_t definition_line = 0;  // Go 1.20 and later
   };
-  std::optional<Place> find(uint64_t address) const;
+  std::optional<Location> find(uint64_t address) const;
 
   // Returns the offset past the last function.
   uint64_t end_offset() const { return entry_offset(count_); }

@@ -44,31 +44,30 @@ bool is_index(const std::string& step) {
   return !step.empty() && (step[0] == '[' || step[0] == '(');
 }
 
-bool writes_any(const std::vector<PlacedSide>& sides, const NamedPlace& place) {
-  return std::any_of(sides.begin(), sides.end(), [&](const PlacedSide& side) {
-    return side.place.object == place.object && side.place.path == place.path &&
-           hpcrun::writes(side.side.kind);
+bool writes_any(const std::vector<NamedSide>& sides, const NamedPart& part) {
+  return std::any_of(sides.begin(), sides.end(), [&](const NamedSide& side) {
+    return side.part.object == part.object && side.part.path == part.path && hpcrun::writes(side.side.kind);
   });
 }
 
 // The two sides with the most accesses that belong to different threads, at least one of them writing.
 struct Conflict {
-  const PlacedSide* left = nullptr;
-  const PlacedSide* right = nullptr;
+  const NamedSide* left = nullptr;
+  const NamedSide* right = nullptr;
 };
 
 // True if each of the two threads also uses what the other one does. Then the data move with the threads
 // wherever they lie, and separate lines mean more transfers.
-bool use_both(const std::vector<PlacedSide>& sides, const ContentionSide& a, const ContentionSide& b) {
+bool use_both(const std::vector<NamedSide>& sides, const ContentionSide& a, const ContentionSide& b) {
   const auto uses = [&](uint32_t thread, const ContentionSide& what) {
-    return std::ranges::any_of(sides, [&](const PlacedSide& side) {
+    return std::ranges::any_of(sides, [&](const NamedSide& side) {
       return side.side.thread == thread && have_common_bytes(side.side, what);
     });
   };
   return uses(a.thread, b) && uses(b.thread, a);
 }
 
-Conflict main_conflict(const std::vector<PlacedSide>& sides, bool common_bytes) {
+Conflict main_conflict(const std::vector<NamedSide>& sides, bool common_bytes) {
   Conflict worst;
   uint64_t most = 0;
   for (size_t i = 0; i < sides.size(); ++i) {
@@ -86,8 +85,8 @@ Conflict main_conflict(const std::vector<PlacedSide>& sides, bool common_bytes) 
   return worst;
 }
 
-std::string called(const NamedPlace& place) {
-  return place.object + place.path;
+std::string called(const NamedPart& part) {
+  return part.object + part.path;
 }
 
 // ".hits" -> "hits"
@@ -100,13 +99,13 @@ std::string as_sentence(std::string clause) {
   return clause;
 }
 
-std::string at(const NamedPlace& place) {
-  return place.declared.empty() ? "" : fmt::format(" ({})", place.declared);
+std::string at(const NamedPart& part) {
+  return part.declared.empty() ? "" : fmt::format(" ({})", part.declared);
 }
 
 Advice separate_objects(const Conflict& conflict, ObjectKind kind) {
-  const NamedPlace& left = conflict.left->place;
-  const NamedPlace& right = conflict.right->place;
+  const NamedPart& left = conflict.left->part;
+  const NamedPart& right = conflict.right->part;
   if (kind == ObjectKind::Heap)
     return {Remedy::AlignObjects, fmt::format("Allocate each on its own cache lines: aligned_alloc({0}, "
                                               "size rounded up to {0}), or alignas({0}) on "
@@ -127,13 +126,13 @@ Advice separate_memory() {
 }
 
 // Fields and elements of allocations are unknown.
-Advice separate_parts(const std::vector<PlacedSide>& sides, const Conflict& conflict) {
-  const NamedPlace& left = conflict.left->place;
-  const NamedPlace& right = conflict.right->place;
+Advice separate_parts(const std::vector<NamedSide>& sides, const Conflict& conflict) {
+  const NamedPart& left = conflict.left->part;
+  const NamedPart& right = conflict.right->part;
   const bool left_is_read = !writes_any(sides, left);
   if (left_is_read != !writes_any(sides, right)) {
-    const NamedPlace& read = left_is_read ? left : right;
-    const NamedPlace& written = left_is_read ? right : left;
+    const NamedPart& read = left_is_read ? left : right;
+    const NamedPart& written = left_is_read ? right : left;
     return {Remedy::SeparateFields,
             fmt::format("Keep {0}, which are only read, off the line of {1}: put alignas({2}) before the "
                         "written data, and nothing else after it on its line.",
@@ -147,28 +146,28 @@ Advice separate_parts(const std::vector<PlacedSide>& sides, const Conflict& conf
                   kLineBytes)};
 }
 
-Advice separate_elements(const NamedPlace& place, const Difference& where) {
-  const std::string array = place.object + where.owner;
+Advice separate_elements(const NamedPart& part, const Difference& where) {
+  const std::string array = part.object + where.owner;
   return {Remedy::PadElements, fmt::format("Put each element of {} on its own cache lines: {}.", array,
-                                           align_elements(place.language, at(place)))};
+                                           align_elements(part.language, at(part)))};
 }
 
-// Returns an empty string unless one of the places is only read, and the other one written.
-std::string keep_apart(const std::vector<PlacedSide>& sides, const Conflict& conflict) {
-  const NamedPlace& left = conflict.left->place;
-  const NamedPlace& right = conflict.right->place;
+// Returns an empty string unless one of the parts is only read, and the other one written.
+std::string keep_apart(const std::vector<NamedSide>& sides, const Conflict& conflict) {
+  const NamedPart& left = conflict.left->part;
+  const NamedPart& right = conflict.right->part;
   const bool left_is_read = !writes_any(sides, left);
   if (left_is_read == !writes_any(sides, right)) return "";
   return fmt::format("Keep {}, which is only read, off the line of {}: ", called(left_is_read ? left : right),
                      called(left_is_read ? right : left));
 }
 
-Advice separate_fields(const std::vector<PlacedSide>& sides, const Conflict& conflict,
+Advice separate_fields(const std::vector<NamedSide>& sides, const Conflict& conflict,
                        const Difference& where) {
-  const NamedPlace& left = conflict.left->place;
-  const NamedPlace& right = conflict.right->place;
+  const NamedPart& left = conflict.left->part;
+  const NamedPart& right = conflict.right->part;
   if (const std::string apart = keep_apart(sides, conflict); !apart.empty()) {
-    const NamedPlace& written = writes_any(sides, left) ? left : right;
+    const NamedPart& written = writes_any(sides, left) ? left : right;
     return {Remedy::SeparateFields,
             apart + align_alone(written.language, called(written) + at(written)) + "."};
   }
@@ -178,13 +177,13 @@ Advice separate_fields(const std::vector<PlacedSide>& sides, const Conflict& con
 }
 
 Advice copy_per_thread(const Conflict& conflict) {
-  const std::string what = conflict.left ? called(conflict.left->place) : "the data";
+  const std::string what = conflict.left ? called(conflict.left->part) : "the data";
   return {
       Remedy::CopyPerThread,
       fmt::format("Threads really share {}: let each thread count in its own copy ({}, or an array of "
                   "{}-byte elements) and add the copies up when the value is needed, or access it less "
                   "often.",
-                  what, copy_of_thread(conflict.left ? conflict.left->place.language : SourceLanguage::Other),
+                  what, copy_of_thread(conflict.left ? conflict.left->part.language : SourceLanguage::Other),
                   kLineBytes)};
 }
 
@@ -196,31 +195,31 @@ std::string exact_words(const Separation& separation, const TypedObjects& object
   return lead.empty() ? as_sentence(std::move(words)) + "." : lead + words + ".";
 }
 
-Advice separate_by_name(const std::vector<PlacedSide>& sides, const Conflict& conflict, ObjectKind kind,
+Advice separate_by_name(const std::vector<NamedSide>& sides, const Conflict& conflict, ObjectKind kind,
                         const Difference& where) {
-  const PlacedSide& left = *conflict.left;
-  const PlacedSide& right = *conflict.right;
+  const NamedSide& left = *conflict.left;
+  const NamedSide& right = *conflict.right;
   if (left.side.object == kNoObject && right.side.object == kNoObject) return separate_memory();
   if (left.side.object != right.side.object) return separate_objects(conflict, kind);
   if (kind == ObjectKind::Heap) return separate_parts(sides, conflict);
-  if (is_index(where.left) && is_index(where.right)) return separate_elements(left.place, where);
+  if (is_index(where.left) && is_index(where.right)) return separate_elements(left.part, where);
   return separate_fields(sides, conflict, where);
 }
 
 }  // namespace
 
-Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind,
+Advice advise(hpcrun::Sharing sharing, const std::vector<NamedSide>& sides, ObjectKind kind,
               const TypedObjects& objects) {
   const bool is_true = sharing == hpcrun::Sharing::True;
   const Conflict conflict = main_conflict(sides, is_true);
   if (is_true || conflict.left == nullptr) return copy_per_thread(main_conflict(sides, true));
-  const Difference where = difference(conflict.left->place.path, conflict.right->place.path);
+  const Difference where = difference(conflict.left->part.path, conflict.right->part.path);
   Advice advice = separate_by_name(sides, conflict, kind, where);
   std::vector<ContentionSide> plain;
-  for (const PlacedSide& side : sides) plain.push_back(side.side);
+  for (const NamedSide& side : sides) plain.push_back(side.side);
   advice.separation = separate(plain, objects);
   const std::string lead = advice.remedy == Remedy::SeparateFields ? keep_apart(sides, conflict) : "";
-  if (std::string exact = exact_words(advice.separation, objects, conflict.left->place.language, lead);
+  if (std::string exact = exact_words(advice.separation, objects, conflict.left->part.language, lead);
       !exact.empty())
     advice.text = std::move(exact);
   if (sharing == hpcrun::Sharing::Mixed) {

@@ -12,7 +12,7 @@
 namespace prof {
 
 // A named part of an object.
-struct NamedPlace {
+struct NamedPart {
   std::string object;    // "net::stats"; for allocations, their name in reports
   std::string path;      // "[3].hits"; empty for the whole object
   std::string type;      // of the part; empty if unknown
@@ -22,9 +22,9 @@ struct NamedPlace {
 };
 
 // A side of a finding, with its location by name.
-struct PlacedSide {
+struct NamedSide {
   ContentionSide side;
-  NamedPlace place;
+  NamedPart part;
 };
 
 struct Advice {
@@ -34,7 +34,7 @@ struct Advice {
 };
 
 // `objects`: the variables among the objects of the sides.
-Advice advise(hpcrun::Sharing sharing, const std::vector<PlacedSide>& sides, ObjectKind kind,
+Advice advise(hpcrun::Sharing sharing, const std::vector<NamedSide>& sides, ObjectKind kind,
               const TypedObjects& objects = {});
 
 }  // namespace prof

@@ -14,7 +14,7 @@
 
 namespace prof {
 
-class Team;
+class AnalysisWorkers;
 
 // what() is one line: the file, the cause, and how to fix it.
 class DatabaseError : public std::runtime_error {
@@ -49,8 +49,8 @@ void invalidate_database(const std::filesystem::path& directory);
 // a temporary sibling first: if this throws, there is no new database. An existing database is replaced;
 // other files in the directory (findings.sqlite) stay. Source files marked as copied are copied into src/,
 // and stay marked if they can be read. Computes and returns summaries if there are none. Reads every trace to
-// its end, through a copy of its source. Uses `jobs` threads, which do not affect the result. In a team, each
-// process calls it and writes its share, and the first returns the summaries.
+// its end, through a copy of its source. Uses `jobs` threads, which do not affect the result. Each of several
+// workers calls it and writes its share, and the first returns the summaries.
 std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
                                     int jobs = 1);
 // `complete` is called in each process before the new database replaces the old one. Files that the first
@@ -59,7 +59,7 @@ std::vector<Summary> write_database(const Database& database, const std::filesys
 using Completion =
     std::function<void(const std::filesystem::path& folder, const std::vector<Summary>& summaries)>;
 std::vector<Summary> write_database(const Database& database, const std::filesystem::path& directory,
-                                    int jobs, Team& team, const Completion& complete = {},
+                                    int jobs, AnalysisWorkers& workers, const Completion& complete = {},
                                     const Progress& progress = {});
 
 // Reads a database, with summaries for every metric; statistics that the writer omitted are computed from the

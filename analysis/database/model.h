@@ -181,7 +181,7 @@ struct Database;
 // Values of profiles that are not kept in memory. They are computed on demand, in pieces.
 struct ProfileValues {
   std::vector<uint32_t> first;  // the first profile of each piece, and the end of the last
-  // The first piece of each process's share in a team, and the end of the last share.
+  // The first piece of each worker's share, and the end of the last share.
   std::vector<size_t> shares;
   // Returns Profile::values for each profile of a piece. Safe to call from several threads at once.
   std::function<std::vector<std::vector<ProfileValue>>(const Database& database, size_t piece)> compute;

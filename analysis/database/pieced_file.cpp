@@ -21,35 +21,35 @@ std::vector<uint64_t> Turns::places(const std::vector<std::vector<uint64_t>>& si
   return places;
 }
 
-PiecedFile::PiecedFile(const std::filesystem::path& directory, const format::FileKind& kind, Team& team,
-                       Turns turns, uint64_t most_waiting_bytes)
+PiecedFile::PiecedFile(const std::filesystem::path& directory, const format::FileKind& kind,
+                       AnalysisWorkers& workers, Turns turns, uint64_t most_waiting_bytes)
     : name_(fmt::format("{}.sizes", kind.name)),
-      team_(team),
+      workers_(workers),
       turns_(turns),
       directory_(directory),
       kind_(kind),
       most_waiting_bytes_(most_waiting_bytes),
-      others_(static_cast<size_t>(team.size())),
-      passed_(static_cast<size_t>(team.size())),
+      others_(static_cast<size_t>(workers.size())),
+      passed_(static_cast<size_t>(workers.size())),
       place_(first_place(kind)) {}
 
 void PiecedFile::put(OutputBuffer&& piece) {
   sizes_.push_back(piece.size());
   waiting_bytes_ += piece.size();
   waiting_.push_back(std::move(piece));
-  if (team_.is_shared()) {
+  if (workers_.is_shared()) {
     Packer out;
     out(sizes_);
-    team_.say(name_, out.bytes());
+    workers_.say(name_, out.bytes());
   }
   while (!advance() && waiting_bytes_ > most_waiting_bytes_)
-    team_.wait(turns_.owner(next_), [&] { return is_heard(turns_.owner(next_)); });
+    workers_.wait(turns_.owner(next_), [&] { return is_heard(turns_.owner(next_)); });
 }
 
 void PiecedFile::close() {
   while (!waiting_.empty() && !advance())
-    team_.wait(turns_.owner(next_), [&] { return is_heard(turns_.owner(next_)); });
-  if (!file_ && team_.is_first()) file_.emplace(directory_, kind_, place_);  // also if there are no pieces
+    workers_.wait(turns_.owner(next_), [&] { return is_heard(turns_.owner(next_)); });
+  if (!file_ && workers_.is_first()) file_.emplace(directory_, kind_, place_);  // also if there are no pieces
   if (file_) file_->close();
 }
 
@@ -58,7 +58,7 @@ bool PiecedFile::advance() {
   for (; next_ < turns_.pieces; ++next_) {
     const int by = turns_.owner(next_);
     size_t& passed = passed_[static_cast<size_t>(by)];
-    if (by != team_.rank()) {
+    if (by != workers_.rank()) {
       if (!is_heard(by)) return false;
       place_ += others_[static_cast<size_t>(by)][passed];
     } else {
@@ -80,13 +80,13 @@ bool PiecedFile::is_heard(int rank) {
   std::vector<uint64_t>& sizes = others_[static_cast<size_t>(rank)];
   const size_t passed = passed_[static_cast<size_t>(rank)];
   if (sizes.size() > passed) return true;
-  if (const auto said = team_.heard(name_, rank)) {
+  if (const auto said = workers_.heard(name_, rank)) {
     try {
       Unpacker in(*said);
       in(sizes);
       in.end();
     } catch (const DamagedPart& damage) {
-      team_.require(false, name_, rank, damage.what());
+      workers_.require(false, name_, rank, damage.what());
     }
   }
   return sizes.size() > passed;

@@ -1,6 +1,6 @@
 #pragma once
-// A file that the processes of a team write together, in consecutive pieces whose sizes are known only when
-// they exist. The processes take turns, so that each soon learns the sizes of the pieces before its own.
+// A file that several workers write together, in consecutive pieces whose sizes are known only when they
+// exist. They take turns, so that each soon learns the sizes of the pieces before its own.
 // Until then a piece stays in memory.
 
 #include <deque>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/database/output.h"
-#include "analysis/team/team.h"
+#include "analysis/workers/workers.h"
 
 namespace prof {
 
@@ -31,13 +31,13 @@ class PiecedFile {
   static constexpr uint64_t kMaxWaitingBytes = 128 << 20;
 
   // Writes no header; an OutputFile that continues after the pieces writes it in finish().
-  PiecedFile(const std::filesystem::path& directory, const format::FileKind& kind, Team& team, Turns turns,
-             uint64_t most_waiting_bytes = kMaxWaitingBytes);
+  PiecedFile(const std::filesystem::path& directory, const format::FileKind& kind, AnalysisWorkers& workers,
+             Turns turns, uint64_t most_waiting_bytes = kMaxWaitingBytes);
 
   static uint64_t first_place(const format::FileKind& kind) { return format::header_bytes(kind); }
 
   // Adds the next of this process's pieces. Waits for other processes if too many bytes are in memory. Throws
-  // DatabaseError and TeamError.
+  // DatabaseError and WorkersError.
   void put(OutputBuffer&& piece);
   // Must be called after all of this process's pieces were put. Waits until they are in their place.
   void close();
@@ -49,7 +49,7 @@ class PiecedFile {
   bool is_heard(int rank);
 
   std::string name_;  // of the sizes that are sent to the others
-  Team& team_;
+  AnalysisWorkers& workers_;
   Turns turns_;
   std::filesystem::path directory_;
   format::FileKind kind_;

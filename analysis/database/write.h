@@ -9,14 +9,14 @@
 #include "analysis/database/output.h"
 #include "analysis/database/progress.h"
 #include "analysis/database/written_profiles.h"
-#include "analysis/team/team.h"
+#include "analysis/workers/workers.h"
 
 namespace prof {
 
-// Used for writing: `jobs` threads in each process of the team.
+// Used for writing: `jobs` threads in each worker.
 struct Writers {
   int jobs;
-  Team& team;
+  AnalysisWorkers& workers;
   const Progress& progress;  // of this process's share
 };
 

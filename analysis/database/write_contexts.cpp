@@ -58,7 +58,7 @@ void fields(Archive& archive, WrittenPiece& piece) {
   archive(piece.bytes, piece.infos, piece.summaries);
 }
 
-// Writes the contexts of ranges (WrittenProfiles::cuts) in pieces; each process of the team writes some of
+// Writes the contexts of ranges (WrittenProfiles::cuts) in pieces; each worker writes some of
 // them.
 class CctWriter {
  public:
@@ -69,18 +69,18 @@ class CctWriter {
         ids_(static_cast<uint32_t>(metrics_ * kScopes)),
         writers_(writers) {
     find_pieces();
-    turn_ = std::clamp<size_t>(piece_count() / (kMinTurns * static_cast<size_t>(writers.team.size())), 1,
+    turn_ = std::clamp<size_t>(piece_count() / (kMinTurns * static_cast<size_t>(writers.workers.size())), 1,
                                pieces_to_read());
   }
 
-  Turns turns() const { return {piece_count(), turn_, writers_.team.size()}; }
+  Turns turns() const { return {piece_count(), turn_, writers_.workers.size()}; }
 
   std::vector<WrittenPiece> write(const std::filesystem::path& directory) {
     values_.emplace(directory / kProfile.name, database_, written_, ids_);
-    PiecedFile file(directory, kCct, writers_.team, turns());
+    PiecedFile file(directory, kCct, writers_.workers, turns());
     const std::vector<std::pair<size_t, size_t>> batches = own_batches();
     std::vector<WrittenPiece> written;
-    Stage stage(writers_.progress, "writing contexts", turns().of(writers_.team.rank()).size());
+    Stage stage(writers_.progress, "writing contexts", turns().of(writers_.workers.rank()).size());
     make_in_order(
         batches.size(), writers_.jobs,
         [&](size_t i) {
@@ -120,7 +120,7 @@ class CctWriter {
   void find_pieces() {
     uint64_t all = 0;
     for (const uint64_t values : written_.value_counts) all += values;
-    const uint64_t turns = kMinTurns * static_cast<uint64_t>(writers_.team.size());
+    const uint64_t turns = kMinTurns * static_cast<uint64_t>(writers_.workers.size());
     const uint64_t enough = std::min(kValuesAtOnce, all / turns + 1);
     pieces_.push_back(0);
     uint64_t values = 0;
@@ -144,7 +144,7 @@ class CctWriter {
     const size_t most =
         std::min(turn_, std::max<size_t>(kMaxPiecesRead / static_cast<size_t>(writers_.jobs), 1));
     std::vector<std::pair<size_t, size_t>> batches;
-    for (const size_t piece : turns().of(writers_.team.rank())) {
+    for (const size_t piece : turns().of(writers_.workers.rank())) {
       const bool goes_on = !batches.empty() && batches.back().second == piece && piece % turn_ != 0 &&
                            piece - batches.back().first < most;
       if (goes_on)
@@ -322,20 +322,20 @@ class AllPieces {
 
 }  // namespace
 
-// Distributes the work over the team in the same way as write_profiles().
+// Distributes the work over the workers in the same way as write_profiles().
 WrittenContexts write_contexts(const Database& database, const WrittenProfiles& written,
                                const std::filesystem::path& directory, const Writers& writers) {
-  Team& team = writers.team;
+  AnalysisWorkers& workers = writers.workers;
   CctWriter writer(database, written, writers);
-  std::vector<std::vector<WrittenPiece>> all(static_cast<size_t>(team.size()));
-  std::vector<WrittenPiece>& own = all[static_cast<size_t>(team.rank())];
-  team.collect(
+  std::vector<std::vector<WrittenPiece>> all(static_cast<size_t>(workers.size()));
+  std::vector<WrittenPiece>& own = all[static_cast<size_t>(workers.rank())];
+  workers.collect(
       "cct", [&] { own = writer.write(directory); }, [&](Packer& out) { out(own); },
       [&](Unpacker& in, int rank) {
         in(all[static_cast<size_t>(rank)]);
         writer.require(all[static_cast<size_t>(rank)], rank);
       });
-  if (!team.is_first()) return {};
+  if (!workers.is_first()) return {};
   const AllPieces pieces(database, writer, std::move(all));
   pieces.finish(directory);
   return pieces.statistics();

@@ -101,15 +101,15 @@ void require_done(const fs::path& to) {
 }
 
 // Can be called again after any interruption.
-void put_in_place(const fs::path& from, const fs::path& to, Team& team) {
+void put_in_place(const fs::path& from, const fs::path& to, AnalysisWorkers& workers) {
   if (!fs::exists(from / format::kMeta.name)) return require_done(to);
   if (!fs::exists(to)) {
     const Folder above = Folder::above(to);
     return Folder::above(from).rename(from.filename().string(), above, to.filename().string());
   }
-  if (!team.has_passed(kCleared)) {
+  if (!workers.has_passed(kCleared)) {
     clear(from, to);
-    team.pass(kCleared);
+    workers.pass(kCleared);
   }
   move_files(from, to);
 }
@@ -121,7 +121,7 @@ fs::path without_trailing_slash(const fs::path& directory) {
 
 std::vector<Summary> write_files(const Database& database, const fs::path& place, const Writers& writers,
                                  const Completion& complete) {
-  const bool is_first = writers.team.is_first();
+  const bool is_first = writers.workers.is_first();
   if (is_first) {
     Folder::make(place);
     write_meta(database, write_sources(database, place), place);
@@ -148,29 +148,30 @@ std::vector<Summary> write_files(const Database& database, const fs::path& place
 }  // namespace
 
 std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs) {
-  return write_database(database, directory, jobs, Team::alone());
+  return write_database(database, directory, jobs, AnalysisWorkers::alone());
 }
 
-std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs, Team& team,
-                                    const Completion& complete, const Progress& progress) try {
+std::vector<Summary> write_database(const Database& database, const fs::path& directory, int jobs,
+                                    AnalysisWorkers& workers, const Completion& complete,
+                                    const Progress& progress) try {
   require_place_for_database(directory);
   validate(database);
 
   const fs::path target = without_trailing_slash(directory);
   std::optional<TemporarySibling> temporary;
   fs::path place;  // during the writing
-  if (team.is_shared()) {
-    place = team.folder() / "database";
+  if (workers.is_shared()) {
+    place = workers.folder() / "database";
   } else {
     place = temporary.emplace(target).path();
   }
   std::vector<Summary> summaries;
-  const bool was_written = team.has_passed(kWritten);
-  if (!was_written) summaries = write_files(database, place, {jobs, team, progress}, complete);
-  team.leave();
-  if (!team.is_first()) return {};
-  team.pass(kWritten);
-  put_in_place(place, target, team);
+  const bool was_written = workers.has_passed(kWritten);
+  if (!was_written) summaries = write_files(database, place, {jobs, workers, progress}, complete);
+  workers.leave();
+  if (!workers.is_first()) return {};
+  workers.pass(kWritten);
+  put_in_place(place, target, workers);
   return was_written ? read_database(target, ReadValues::WhenAskedFor).summaries : std::move(summaries);
 } catch (const WriteError& error) {
   throw DatabaseError(DatabaseError::Kind::Unwritable, error.what());

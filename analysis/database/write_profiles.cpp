@@ -192,7 +192,7 @@ void fields(Archive& archive, Share& share) {
   archive(share.sizes, share.blocks);
 }
 
-// Writes profiles in groups of pieces (ProfileValues); each process of the team writes some of them.
+// Writes profiles in groups of pieces (ProfileValues); each worker writes some of them.
 class ProfilesWriter {
  public:
   ProfilesWriter(const Database& database, const std::vector<uint32_t>& cuts, LexAware& lex_aware,
@@ -201,11 +201,11 @@ class ProfilesWriter {
     find_groups();
   }
 
-  Turns turns() const { return {groups_.size() - 1, 1, writers_.team.size()}; }
+  Turns turns() const { return {groups_.size() - 1, 1, writers_.workers.size()}; }
 
   Share write(const std::filesystem::path& directory) {
-    PiecedFile file(directory, kProfile, writers_.team, turns());
-    const std::vector<size_t> own = turns().of(writers_.team.rank());
+    PiecedFile file(directory, kProfile, writers_.workers, turns());
+    const std::vector<size_t> own = turns().of(writers_.workers.rank());
     Share share;
     Stage stage(writers_.progress, "writing values", own.size());
     make_in_order(
@@ -351,14 +351,14 @@ void put_profile_info(OutputBuffer& out, const ValueBlock& block, uint64_t tuple
 
 WrittenProfiles write_profiles(const Database& database, const std::filesystem::path& directory,
                                const Writers& writers) {
-  Team& team = writers.team;
+  AnalysisWorkers& workers = writers.workers;
   WrittenProfiles written;
   written.cuts = find_cuts(database);
   written.lex_aware = std::make_unique<LexAware>(database);
   ProfilesWriter writer(database, written.cuts, *written.lex_aware, writers);
-  std::vector<Share> shares(static_cast<size_t>(team.size()));
-  Share& own = shares[static_cast<size_t>(team.rank())];
-  team.share(
+  std::vector<Share> shares(static_cast<size_t>(workers.size()));
+  Share& own = shares[static_cast<size_t>(workers.rank())];
+  workers.share(
       "values", [&] { own = writer.write(directory); }, [&](Packer& out) { out(own); },
       [&](Unpacker& in, int rank) {
         Share& share = shares[static_cast<size_t>(rank)];

@@ -75,7 +75,7 @@ std::pair<size_t, size_t> traces_of(const Database& database, int rank) {
 }  // namespace
 
 bool write_traces(const Database& database, const std::filesystem::path& directory, const Writers& writers) {
-  Team& team = writers.team;
+  AnalysisWorkers& workers = writers.workers;
   const std::vector<TraceSource>& traces = database.traces;
   if (std::ranges::none_of(traces, [](const TraceSource& trace) { return bool{trace}; })) return false;
   std::vector<Extent> extents(traces.size());
@@ -91,8 +91,8 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
     file.align(8);
     extents[i].begin = file.leave(extents[i].records * kTraceElementBytes);
   }
-  const auto [own_begin, own_end] = traces_of(database, team.rank());
-  team.collect(
+  const auto [own_begin, own_end] = traces_of(database, workers.rank());
+  workers.collect(
       std::string(kTrace.name),
       [&, begin = own_begin, end = own_end] {
         size_t records = 0;
@@ -102,7 +102,7 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
           Extent& extent = extents[begin + i];
           if (extent.records != 0) write_trace(database, begin + i, file, extent, stage);
         });
-        if (!team.is_first()) file.close();
+        if (!workers.is_first()) file.close();
       },
       [&, begin = own_begin, end = own_end](Packer& out) {
         for (size_t i = begin; i < end; ++i) out(extents[i].first_ns, extents[i].last_ns);
@@ -111,7 +111,7 @@ bool write_traces(const Database& database, const std::filesystem::path& directo
         const auto [begin, end] = traces_of(database, rank);
         for (size_t i = begin; i < end; ++i) in(extents[i].first_ns, extents[i].last_ns);
       });
-  if (!team.is_first()) return true;
+  if (!workers.is_first()) return true;
 
   OutputBuffer headers;
   uint32_t count = 0;

@@ -121,28 +121,28 @@ uint32_t Disassembly::row_at(uint64_t offset) const {
   return offset - row->offset < row->bytes.size() ? static_cast<uint32_t>(row - rows.begin()) : kNone;
 }
 
-Disassembly disassemble(const fs::path& directory, const Database& database, const CodePlace& place,
+Disassembly disassemble(const fs::path& directory, const Database& database, const CodeLocation& location,
                         Syntax syntax, const AttributionOptions& options) {
   Disassembly out;
-  if (place.module >= database.modules.size()) {
+  if (location.module >= database.modules.size()) {
     out.failure = "the load module of this code is not known";
     return out;
   }
-  const LoadModule& module = database.modules[place.module];
+  const LoadModule& module = database.modules[location.module];
   out.path = module.path;
   const MachineCode code(module, options);
   out.failure = code.failure();
   if (!out.failure.empty()) return out;
   out.note = code.note();
-  const std::vector<CodeRange> ranges = code.ranges_of_function(place.offset);
+  const std::vector<CodeRange> ranges = code.ranges_of_function(location.offset);
   decode_rows(code, ranges, syntax, out);
   if (out.rows.empty()) {
-    out.failure = fmt::format("{}: no function is known at {:#x}", module.path, place.offset);
+    out.failure = fmt::format("{}: no function is known at {:#x}", module.path, location.offset);
     return out;
   }
   link_jumps(out);
   name_lines(code, database, options, out);
-  add_costs(directory, database, place.module, ranges, out);
+  add_costs(directory, database, location.module, ranges, out);
   return out;
 }
 

@@ -14,12 +14,12 @@
 
 namespace prof {
 
-// The place of machine code: an offset in a load module.
-struct CodePlace {
+// The location of machine code: an offset in a load module.
+struct CodeLocation {
   uint32_t module = kNone;  // index into Database::modules
   uint64_t offset = 0;
 
-  bool operator==(const CodePlace&) const = default;
+  bool operator==(const CodeLocation&) const = default;
 };
 
 struct CodeRow {
@@ -56,10 +56,10 @@ struct Disassembly {
   uint32_t row_at(uint64_t offset) const;
 };
 
-// Disassembles the function that contains the instruction at `place`, with all of its parts and all code that
-// was inlined into it. `directory`: where `database` was read from. Throws DatabaseError if
+// Disassembles the function that contains the instruction at `location`, with all of its parts and all code
+// that was inlined into it. `directory`: where `database` was read from. Throws DatabaseError if
 // instructions.sqlite is damaged.
 Disassembly disassemble(const std::filesystem::path& directory, const Database& database,
-                        const CodePlace& place, Syntax syntax, const AttributionOptions& options = {});
+                        const CodeLocation& location, Syntax syntax, const AttributionOptions& options = {});
 
 }  // namespace prof

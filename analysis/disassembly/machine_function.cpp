@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 namespace prof {
 namespace {
@@ -32,7 +32,7 @@ class Heaviest {
     sum.inclusive += cost.inclusive;
   }
 
-  CodePlace place() const {
+  CodeLocation location() const {
     const auto is_less = [](const auto& a, const auto& b) {
       return std::pair(a.second.exclusive, a.second.inclusive) <
              std::pair(b.second.exclusive, b.second.inclusive);
@@ -51,15 +51,15 @@ class Heaviest {
 
 }  // namespace
 
-CodePlace code_of_line(const CallTree& tree, uint32_t file, uint32_t line, size_t metric) {
+CodeLocation code_of_line(const CallTree& tree, uint32_t file, uint32_t line, size_t metric) {
   Heaviest heaviest(tree, metric);
   const Database& database = *tree.database;
   for (uint32_t c = 0; c < database.contexts.size(); ++c)
-    if (place_of(database.contexts[c]) == Place{file, line}) heaviest.add(c);
-  return heaviest.place();
+    if (location_of(database.contexts[c]) == SourceLocation{file, line}) heaviest.add(c);
+  return heaviest.location();
 }
 
-CodePlace code_of_frame(const CallTree& tree, uint32_t frame, size_t metric) {
+CodeLocation code_of_frame(const CallTree& tree, uint32_t frame, size_t metric) {
   const Frame& wanted = tree.frames[frame];
   if (wanted.kind != FrameKind::Function) return {wanted.module, wanted.offset};
   Heaviest heaviest(tree, metric);
@@ -67,7 +67,7 @@ CodePlace code_of_frame(const CallTree& tree, uint32_t frame, size_t metric) {
   for (uint32_t c = 0; c < database.contexts.size(); ++c)
     if (database.contexts[c].kind == ContextKind::Function && database.contexts[c].function == wanted.index)
       heaviest.add(c);
-  return heaviest.place();
+  return heaviest.location();
 }
 
 }  // namespace prof

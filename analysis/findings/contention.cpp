@@ -32,8 +32,8 @@ double share_of_run(double seconds, const RunSummary& run) {
   return cpu_s > 0 ? std::min(1.0, seconds / cpu_s) : 0;
 }
 
-// What one thread does to one place, which may take several instructions.
-struct ThreadAtPlace {
+// What one thread does to one part of an object, which may take several instructions.
+struct ThreadAccess {
   const ContendedRecord::Side* most;
   bool reads = false;
   bool writes = false;
@@ -41,9 +41,9 @@ struct ThreadAtPlace {
   const char* does() const { return reads && writes ? "reads and writes" : writes ? "writes" : "reads"; }
 };
 
-// What a thread does to a place, with all its sides there.
-ThreadAtPlace at_place_of(const ContendedRecord& record, const ContendedRecord::Side& most) {
-  ThreadAtPlace at{&most};
+// What a thread does to a part, with all its sides there.
+ThreadAccess access_of(const ContendedRecord& record, const ContendedRecord::Side& most) {
+  ThreadAccess at{&most};
   for (const ContendedRecord::Side& side : record.sides) {
     if (side.profile != most.profile || side.object != most.object || side.name != most.name ||
         side.offset != most.offset)
@@ -56,18 +56,18 @@ ThreadAtPlace at_place_of(const ContendedRecord& record, const ContendedRecord::
 
 // The two to name: of different threads, with as many accesses as can be, of which one writes. Where none is
 // seen to write, those that use the data most.
-std::vector<ThreadAtPlace> telling_sides(const ContendedRecord& record) {
-  std::vector<ThreadAtPlace> places;
-  for (const ContendedRecord::Side& side : record.sides) places.push_back(at_place_of(record, side));
+std::vector<ThreadAccess> telling_sides(const ContendedRecord& record) {
+  std::vector<ThreadAccess> accesses;
+  for (const ContendedRecord::Side& side : record.sides) accesses.push_back(access_of(record, side));
   for (const bool must_write : {true, false})
-    for (size_t second = 1; second < places.size(); ++second)
+    for (size_t second = 1; second < accesses.size(); ++second)
       for (size_t first = 0; first < second; ++first) {
-        const bool differ = places[first].most->profile != places[second].most->profile;
-        if (differ && (!must_write || places[first].writes || places[second].writes))
-          return {places[first], places[second]};
+        const bool differ = accesses[first].most->profile != accesses[second].most->profile;
+        if (differ && (!must_write || accesses[first].writes || accesses[second].writes))
+          return {accesses[first], accesses[second]};
       }
-  if (places.size() > 1) places.resize(1);
-  return places;
+  if (accesses.size() > 1) accesses.resize(1);
+  return accesses;
 }
 
 // 123456 -> "120,000"
@@ -180,7 +180,7 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
   text += fmt::format("{} {} {}", format_count(threads.size(), "thread"), what, format_object(tree, record));
   const char* lead = ": ";
   bool is_written = false;
-  for (const ThreadAtPlace& side : telling_sides(record)) {
+  for (const ThreadAccess& side : telling_sides(record)) {
     is_written |= side.writes;
     text += fmt::format("{}thread {} {} {}", lead, thread_label(*tree.database, side.most->profile),
                         side.does(), format_part(record, *side.most));

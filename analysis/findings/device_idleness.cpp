@@ -33,8 +33,9 @@ std::string without_parameters(const std::string& function) {
 
 std::string from(const Blamed& blamed, const char* how) {
   if (blamed.caller.empty()) return "";
-  const std::string place = blamed.caller_place.empty() ? "" : fmt::format(" ({})", blamed.caller_place);
-  return fmt::format(" {} {}{}", how, without_parameters(blamed.caller), place);
+  const std::string location =
+      blamed.caller_location.empty() ? "" : fmt::format(" ({})", blamed.caller_location);
+  return fmt::format(" {} {}{}", how, without_parameters(blamed.caller), location);
 }
 
 Finding costed(FindingKind kind, const char* metric, const char* basis, const Blamed& blamed) {
@@ -74,7 +75,7 @@ Finding device_finding(const Blamed& blamed) {
   } else {
     finding.advice = "launch before it what does not depend on it, or move it to the device";
     finding.sentence = fmt::format("The device has no work while {}{}{} computes: {}; {}.", blamed.what,
-                                   blamed.place.empty() ? "" : " (" + blamed.place + ")",
+                                   blamed.location.empty() ? "" : " (" + blamed.location + ")",
                                    from(blamed, "called from"), shares(blamed, "device"), finding.advice);
   }
   return finding;
@@ -90,14 +91,14 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
   finding.sentence = cause.what + from(cause, "launched from");
   if (!cause.outer_caller.empty())
     finding.sentence +=
-        fmt::format(", called from {} ({}),", without_parameters(cause.outer_caller), cause.outer_place);
+        fmt::format(", called from {} ({}),", without_parameters(cause.outer_caller), cause.outer_location);
   finding.sentence += " keeps commands of other queues waiting by its event";
   // Where that holds however the waits are shared out among the events.
   if (!waits.empty() && waits[0].share + cause.share - 1 >= kMajorityOfWaits * cause.share) {
     finding.sentence += fmt::format(", mostly {}{}", waits[0].what, from(waits[0], "launched from"));
     if (!waits[0].outer_caller.empty())
       finding.sentence += fmt::format(", called from {} ({})", without_parameters(waits[0].outer_caller),
-                                      waits[0].outer_place);
+                                      waits[0].outer_location);
     finding.contexts.push_back({"wait", waits[0].frames});
   }
   finding.sentence +=
@@ -122,7 +123,7 @@ Finding cpu_finding(const Blamed& blamed, const Idleness& all) {
   finding.sentence = blamed.what + from(blamed, "launched from");
   if (!blamed.outer_caller.empty())
     finding.sentence +=
-        fmt::format(", called from {} ({}),", without_parameters(blamed.outer_caller), blamed.outer_place);
+        fmt::format(", called from {} ({}),", without_parameters(blamed.outer_caller), blamed.outer_location);
   finding.sentence +=
       fmt::format(" keeps the CPU waiting{}: {}", mostly_in(all.waits, blamed), shares(blamed, "CPU"));
   const auto rank = std::ranges::find(all.tasks, blamed.what, &RankedTask::name);

@@ -65,19 +65,19 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
 
 }  // namespace
 
-void write_findings(const Database& database, const fs::path& directory, Team& team, int jobs) {
+void write_findings(const Database& database, const fs::path& directory, AnalysisWorkers& workers, int jobs) {
   // What was measured at all the summaries say.
   Selection selection;
-  if (team.is_first()) selection = select(database, {}, {});
+  if (workers.is_first()) selection = select(database, {}, {});
   RankOptions ranks{.jobs = jobs};
-  if (team.is_shared()) {
-    team.from_first(
+  if (workers.is_shared()) {
+    workers.from_first(
         "metrics", [] {}, selection.metrics);
     for (const uint32_t metric : selection.metrics)
-      team.require(metric < database.metrics.size(), "metrics", 0, "it is of other metrics");
-    ranks.counted = rank_costs_together(database, selection, team, jobs);
+      workers.require(metric < database.metrics.size(), "metrics", 0, "it is of other metrics");
+    ranks.counted = rank_costs_together(database, selection, workers, jobs);
   }
-  if (!team.is_first()) return;
+  if (!workers.is_first()) return;
   const CallTree tree = build_call_tree(database, selection, false);
   const std::vector<Finding> findings =
       all_findings(tree, run_summary_with_hooks(tree), StallOptions{}, std::move(ranks));

@@ -23,9 +23,10 @@ constexpr size_t kLinesNamed = 3;     // a fourth line of 10 % is in the table a
 constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's most expensive one
 constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding's context has the full name
 
-// The share is that of the function's cost which is at the place, as 0..1.
-std::string function_at(const CallTree& tree, uint32_t frame, const Place& place, double share = 1) {
-  const std::string at = format_place(*tree.database, place);
+// The share is that of the function's cost which is at the location, as 0..1.
+std::string function_at(const CallTree& tree, uint32_t frame, const SourceLocation& location,
+                        double share = 1) {
+  const std::string at = format_location(*tree.database, location);
   const std::string name = shorten_name(frame_name(*tree.database, tree.frames[frame]), kNameColumns);
   if (!at.empty() && !is_all(share))
     return fmt::format("{} ({} of that at {})", name, format_percent(share), at);
@@ -123,13 +124,13 @@ class HotSpots {
       finding.severity = severity_of(share, 0.15, 0.4);
       finding.sentence = fmt::format("{} of {} {} in {}", format_percent(share), format_metric(metric),
                                      is_time(metric) ? "is" : "are",
-                                     function_at(tree_, hot->frame, hot->place, hot->share_at_place));
+                                     function_at(tree_, hot->frame, hot->location, hot->share_at_location));
       if (const PathStep* caller = caller_to_name(tree_, *hot))
-        finding.sentence += ", reached from " + function_at(tree_, caller->frame, caller->place);
+        finding.sentence += ", reached from " + function_at(tree_, caller->frame, caller->location);
       finding.sentence += ".";
-      FindingContext context{"hottest", {code_frame(tree_, hot->frame, hot->place)}};
+      FindingContext context{"hottest", {code_frame(tree_, hot->frame, hot->location)}};
       for (const PathStep& caller : hot->callers)
-        context.frames.push_back(code_frame(tree_, caller.frame, caller.place));
+        context.frames.push_back(code_frame(tree_, caller.frame, caller.location));
       finding.contexts.push_back(std::move(context));
       finding.values = {{"exclusive", hot->cost.exclusive}, {"inclusive", hot->cost.inclusive}};
       findings_.push_back(std::move(finding));
@@ -177,11 +178,11 @@ class HotSpots {
     finding.severity = severity_of(share, 0.15, 0.4);
     finding.sentence = fmt::format(
         "{} of {} {} in {} and the library code that it calls: {} in {}.", format_percent(share),
-        format_metric(metric), is_time(metric) ? "is" : "are", function_at(tree_, line.frame, line.place),
+        format_metric(metric), is_time(metric) ? "is" : "are", function_at(tree_, line.frame, line.location),
         format_percent(tree_.share(line.call_cost, 0)), library_function(line.call));
-    FindingContext context{"hottest", {code_frame(tree_, line.frame, line.place)}};
+    FindingContext context{"hottest", {code_frame(tree_, line.frame, line.location)}};
     for (const PathStep& caller : callers_of(tree_, line.context))
-      context.frames.push_back(code_frame(tree_, caller.frame, caller.place));
+      context.frames.push_back(code_frame(tree_, caller.frame, caller.location));
     finding.contexts.push_back(std::move(context));
     finding.values = {{"exclusive", line.own}, {"inclusive", line.cost}};
     findings_.push_back(std::move(finding));
@@ -202,11 +203,11 @@ class HotSpots {
     finding.sentence = fmt::format("{} of {} {} in {} and what it calls, spread over several callees.",
                                    format_percent(tree_.share(last.inclusive, 0)), format_metric(metric),
                                    is_time(metric) ? "is spent" : "are",
-                                   function_at(tree_, last.frame, last.place, last.share_at_place));
+                                   function_at(tree_, last.frame, last.location, last.share_at_location));
     FindingContext context{"hottest", {}};
     for (const PathStep* step = &last; step >= path.data(); --step)
       if (tree_.frames[step->frame].kind != FrameKind::Entry)
-        context.frames.push_back(code_frame(tree_, step->frame, step->place));
+        context.frames.push_back(code_frame(tree_, step->frame, step->location));
     finding.contexts.push_back(std::move(context));
     finding.values = {{"inclusive", last.inclusive}};
     findings_.push_back(std::move(finding));

@@ -19,8 +19,8 @@ namespace {
 // Of what a rank takes.
 constexpr double kMediumRankShare = 0.15, kHighRankShare = 0.25;
 constexpr size_t kMostOfAKind = 4;  // the report has them all
-constexpr size_t kMaxPlaces = 2;
-constexpr double kPlaceWorthNaming = 0.1;  // of what ranks wait
+constexpr size_t kMaxLocations = 2;
+constexpr double kLocationWorthNaming = 0.1;  // of what ranks wait
 constexpr double kSameBytes = 0.05;
 
 std::string capitalised(std::string text) {
@@ -62,7 +62,7 @@ std::string how_many_bytes(double ratio) {
 class RankFindings {
  public:
   RankFindings(const CallTree& tree, const RankReport& report)
-      : tree_(tree), report_(report), typical_(report.line.maximum) {}
+      : tree_(tree), report_(report), typical_(report.track.maximum) {}
 
   std::vector<Finding> all() {
     for (size_t i = 0; i < std::min(report_.outliers.size(), kMostOfAKind); ++i) add(report_.outliers[i]);
@@ -72,10 +72,12 @@ class RankFindings {
   }
 
  private:
-  std::string place(uint32_t number) const { return format_rank_place(tree_, report_.costs.places[number]); }
+  std::string location(uint32_t number) const {
+    return format_rank_location(tree_, report_.costs.locations[number]);
+  }
 
   void add_context(Finding& finding, const char* role, uint32_t number) const {
-    const uint32_t context = report_.costs.places[number].context;
+    const uint32_t context = report_.costs.locations[number].context;
     if (context != kNone) finding.contexts.push_back({role, frames_of(tree_, context)});
   }
 
@@ -101,7 +103,7 @@ class RankFindings {
   }
 
   void add(const RankOutlier& outlier) {
-    const bool is_of_all = outlier.quantity == RankQuantity::Compute && !outlier.is_of_line;
+    const bool is_of_all = outlier.quantity == RankQuantity::Compute && !outlier.is_of_track;
     Finding& finding =
         start(outlier.node.empty() ? FindingKind::SlowRank : FindingKind::SlowNode, outlier.excess(),
               is_of_all ? report_.find(RankQuantity::Time)->maximum : typical_);
@@ -110,14 +112,14 @@ class RankFindings {
     finding.id = finding_id(finding.kind, who, fmt::format("{}\n{}", who, name_of(outlier.quantity)));
     finding.sentence =
         fmt::format("{} {} {}", capitalised(who), verb(outlier.quantity, is_one), how_long(outlier));
-    if (outlier.is_of_line) finding.sentence += " in the thread that communicates";
+    if (outlier.is_of_track) finding.sentence += " in the thread that communicates";
     if (outlier.bytes_ratio) finding.sentence += ", " + how_many_bytes(*outlier.bytes_ratio);
-    if (outlier.place != kNone) finding.sentence += ", mostly in " + place(outlier.place);
+    if (outlier.location != kNone) finding.sentence += ", mostly in " + location(outlier.location);
     if (outlier.awaited_in != kNone)
       finding.sentence += fmt::format("; the others wait {} longer in {}", format_duration(outlier.awaited_s),
-                                      place(outlier.awaited_in));
+                                      location(outlier.awaited_in));
     finding.sentence += ".";
-    if (outlier.place != kNone) add_subject(finding, "slow", outlier.place);
+    if (outlier.location != kNone) add_subject(finding, "slow", outlier.location);
     if (outlier.awaited_in != kNone) add_context(finding, "waits", outlier.awaited_in);
     finding.advice =
         outlier.node.empty()
@@ -137,20 +139,20 @@ class RankFindings {
   void add(const RankImbalance& imbalance) {
     Finding& finding = start(FindingKind::LoadImbalance, imbalance.avoidable);
     const std::string late = format_ranks_of(report_, imbalance.late);
-    finding.id = finding_id(finding.kind, late, late + "\n" + place(imbalance.place));
+    finding.id = finding_id(finding.kind, late, late + "\n" + location(imbalance.location));
     finding.sentence = fmt::format(
         "Ranks wait {} on average ({} of their time) in {}, for {}", format_duration(imbalance.seconds),
-        format_percent(imbalance.seconds / report_.line.mean), place(imbalance.place), late);
+        format_percent(imbalance.seconds / report_.track.mean), location(imbalance.location), late);
     if (imbalance.blamed != kNone)
       finding.sentence +=
           fmt::format(", which spend{} {} more than the others in {}", imbalance.late.size() == 1 ? "s" : "",
-                      format_duration(imbalance.blamed_s), place(imbalance.blamed));
+                      format_duration(imbalance.blamed_s), location(imbalance.blamed));
     finding.sentence += ".";
-    add_context(finding, "waits", imbalance.place);
+    add_context(finding, "waits", imbalance.location);
     if (imbalance.blamed != kNone) {
       add_subject(finding, "late", imbalance.blamed);
       finding.advice =
-          fmt::format("Divide the work of {} more evenly among the ranks.", place(imbalance.blamed));
+          fmt::format("Divide the work of {} more evenly among the ranks.", location(imbalance.blamed));
     } else if (imbalance.late_sleep) {
       finding.advice =
           fmt::format("Measure with -e REALTIME: CPU time does not see what {} meanwhile.",
@@ -168,24 +170,24 @@ class RankFindings {
         "Ranks wait {} on average ({} of their time) for others that are late alternately, and meanwhile are "
         "in",
         format_duration(report_.late_by_turns_s),
-        format_percent(report_.late_by_turns_s / report_.line.mean));
+        format_percent(report_.late_by_turns_s / report_.track.mean));
     size_t named = 1;
-    while (named < std::min(late.places.size(), kMaxPlaces) &&
-           late.places[named].seconds >= kPlaceWorthNaming * late.blamed_s)
+    while (named < std::min(late.locations.size(), kMaxLocations) &&
+           late.locations[named].seconds >= kLocationWorthNaming * late.blamed_s)
       ++named;
     for (size_t i = 0; i < named; ++i) {
-      finding.sentence +=
-          fmt::format("{}{} ({})",
-                      i == 0           ? " "
-                      : i + 1 == named ? " and "
-                                       : ", ",
-                      place(late.places[i].place), format_percent(late.places[i].seconds / late.blamed_s));
-      add_subject(finding, "late", late.places[i].place);
+      finding.sentence += fmt::format("{}{} ({})",
+                                      i == 0           ? " "
+                                      : i + 1 == named ? " and "
+                                                       : ", ",
+                                      location(late.locations[i].location),
+                                      format_percent(late.locations[i].seconds / late.blamed_s));
+      add_subject(finding, "late", late.locations[i].location);
     }
     finding.sentence += ".";
     finding.advice = fmt::format(
         "Divide the work of {} more evenly among the ranks in each step, or let ranks go on without waiting.",
-        place(late.places.front().place));
+        location(late.locations.front().location));
     finding.values = {
         {"wait_s", report_.late_by_turns_s}, {"blamed_s", late.blamed_s}, {"nobody_s", late.nobody_s}};
   }

@@ -30,7 +30,7 @@ const ProgramLine* longest_wait(const std::vector<ProgramLine>& elapsed, const s
   const ProgramLine* longest = nullptr;
   for (const ProgramLine& line : elapsed) {
     const auto same = std::ranges::find_if(used, [&](const ProgramLine& other) {
-      return other.frame == line.frame && other.place == line.place;
+      return other.frame == line.frame && other.location == line.location;
     });
     const double seconds = line.cost - (same == used.end() ? 0 : same->cost);
     if (seconds <= waited) continue;
@@ -83,7 +83,7 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   double seconds = 0;
   const ProgramLine* longest = longest_wait(lines, used, seconds);
   if (longest != nullptr && by_elapsed.share(seconds, 0) >= kLineWorthNaming) {
-    const CodeFrame frame = code_frame(by_elapsed, longest->frame, longest->place);
+    const CodeFrame frame = code_frame(by_elapsed, longest->frame, longest->location);
     finding.sentence += fmt::format(": {} of the elapsed time of its threads passed in {}",
                                     format_percent(by_elapsed.share(seconds, 0)), format_code({frame}));
     if (longest->call != kNone)

@@ -53,26 +53,26 @@ void add_saving(const ContendedData& found, const Paces& paces, ContendedRecord&
   if (found.sharing == Sharing::False) record.saving_low_s = lost_s.low;
 }
 
-NamedPlace named_place(const ContentionSide& side, const KnownData& data) {
-  NamedPlace place;
-  place.bytes = side.bytes;
+NamedPart named_part(const ContentionSide& side, const KnownData& data) {
+  NamedPart part;
+  part.bytes = side.bytes;
   const Variable* const variable = data.variable_of(side.object);
   if (!variable) {
-    place.object = side.object == kNoObject ? "memory of unknown origin"
-                                            : fmt::format("bytes {} to {} of the allocation", side.offset,
-                                                          side.offset + side.bytes - 1);
-    return place;
+    part.object = side.object == kNoObject ? "memory of unknown origin"
+                                           : fmt::format("bytes {} to {} of the allocation", side.offset,
+                                                         side.offset + side.bytes - 1);
+    return part;
   }
-  place.object = variable->name;
-  place.type = variable->type;
-  place.declared = place_in_source(variable->file, variable->line);
-  place.language = variable->language;
+  part.object = variable->name;
+  part.type = variable->type;
+  part.declared = place_in_source(variable->file, variable->line);
+  part.language = variable->language;
   const std::vector<DataPart> parts = data.parts(side.object, side.offset, side.offset + side.bytes);
-  if (parts.empty()) return place;
-  place.path = parts.front().path;
-  place.type = parts.front().type;
-  if (parts.front().line > 0) place.declared = place_in_source(variable->file, parts.front().line);
-  return place;
+  if (parts.empty()) return part;
+  part.path = parts.front().path;
+  part.type = parts.front().type;
+  if (parts.front().line > 0) part.declared = place_in_source(variable->file, parts.front().line);
+  return part;
 }
 
 // Returns the name of the region that holds memory of no known object; empty if that is unknown too.
@@ -123,7 +123,7 @@ class AllocationsOfRecord {
   std::map<uint32_t, Numbers> numbers_;
 };
 
-void add_advice(const ContendedData& found, const std::vector<PlacedSide>& placed, uint32_t main,
+void add_advice(const ContendedData& found, const std::vector<NamedSide>& placed, uint32_t main,
                 ObjectKind kind, const KnownData& data, ContendedRecord& record) {
   const TypedObjects objects = data.typed(found.objects);
   const Advice advice = advise(found.sharing, placed, kind, objects);
@@ -170,14 +170,14 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
     }
   }
   const AllocationsOfRecord allocations(found, data, record);
-  std::vector<PlacedSide> placed;
+  std::vector<NamedSide> placed;
   for (const ContentionSide& side : found.sides) {
-    placed.push_back({side, named_place(side, data)});
+    placed.push_back({side, named_part(side, data)});
     if (record.sides.size() == kMaxSides) continue;
     const uint64_t begin = side.object == kNoObject ? 0 : data.objects()[side.object].begin;
     ContendedRecord::Side& told = record.sides.emplace_back();
     told.profile = side.thread;
-    told.place = side.object == kNoObject ? "" : placed.back().place.path;
+    told.place = side.object == kNoObject ? "" : placed.back().part.path;
     if (const Variable* const variable = data.variable_of(side.object)) {
       told.name = variable->name;
       told.declared = place_in_source(variable->file, variable->line);
@@ -218,7 +218,7 @@ ProcessData data_of(const ProcessMeasurement& measurement) {
   const MeasuredProcess& measured = measurement.process;
   ProcessData data{measured.host, measured.rank, measured.pid, modules_in_memory(measurement), {}};
   for (const MeasuredThread& thread : measurement.threads)
-    if (thread.kind == LineKind::Thread) add_regions(thread, data.regions);
+    if (thread.kind == TrackKind::Thread) add_regions(thread, data.regions);
   return data;
 }
 

@@ -15,12 +15,12 @@ namespace {
 
 constexpr size_t kBlockTasks = 8 * 1024;
 
-const MeasuredThread* line_of(const ProcessMeasurement& measurement, uint32_t index) {
+const MeasuredThread* track_of(const ProcessMeasurement& measurement, uint32_t index) {
   const auto at = std::ranges::lower_bound(measurement.threads, index, {}, &MeasuredThread::index);
   return at != measurement.threads.end() && at->index == index ? &*at : nullptr;
 }
 
-void add_totals(const MeasuredThread& line, DeviceUse& use) {
+void add_totals(const MeasuredThread& track, DeviceUse& use) {
   using hpcrun::DeviceTotal;
   const std::pair<DeviceTotal, double*> times[] = {
       {DeviceTotal::Window, &use.window_s},     {DeviceTotal::Busy, &use.busy_s},
@@ -28,7 +28,7 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
       {DeviceTotal::Overlap, &use.overlap_s},   {DeviceTotal::CpuWaits, &use.cpu_waits_s},
       {DeviceTotal::Occupied, &use.occupied_s}, {DeviceTotal::Paused, &use.paused_s},
   };
-  for (const MeasuredCell& cell : line.cells) {
+  for (const MeasuredCell& cell : track.cells) {
     for (const auto& [total, out] : times)
       if (cell.metric == static_cast<uint16_t>(total)) *out += static_cast<double>(cell.value) * kNanosecond;
     if (cell.metric == static_cast<uint16_t>(DeviceTotal::Tasks)) use.tasks += cell.samples;
@@ -39,11 +39,11 @@ void add_totals(const MeasuredThread& line, DeviceUse& use) {
 
 // Adds tasks that never completed. A process that was killed, or that exited at once, may have ended after
 // its totals were written.
-void add_under_way(const MeasuredDevice& device, const MeasuredThread& line, const MeasuredProcess& process,
+void add_under_way(const MeasuredDevice& device, const MeasuredThread& track, const MeasuredProcess& process,
                    DeviceUse& use) {
   using hpcrun::DeviceTotal;
   uint64_t since = 0, written = device.first_use_ns;
-  for (const MeasuredCell& cell : line.cells) {
+  for (const MeasuredCell& cell : track.cells) {
     if (cell.metric == static_cast<uint16_t>(DeviceTotal::UnderWaySince)) since = cell.value;
     if (cell.metric == static_cast<uint16_t>(DeviceTotal::Window) ||
         cell.metric == static_cast<uint16_t>(DeviceTotal::Paused))
@@ -59,8 +59,8 @@ void add_under_way(const MeasuredDevice& device, const MeasuredThread& line, con
 
 class TaskSource {
  public:
-  TaskSource(const MeasuredThread& line, std::vector<uint32_t> context_of, const MeasuredProcess& process)
-      : start_(line.tasks()),
+  TaskSource(const MeasuredThread& track, std::vector<uint32_t> context_of, const MeasuredProcess& process)
+      : start_(track.tasks()),
         reader_(start_),
         context_of_(std::make_shared<const std::vector<uint32_t>>(std::move(context_of))),
         common_time_(process) {}
@@ -109,22 +109,22 @@ WaitForDevice to_row(const ThreadWaits& thread, const DeviceWait& wait, const Co
           wait.launch_latency_ns,    wait.gap_ns,    wait.wake_latency_ns};
 }
 
-// Reads the streams of several lines, one line after another.
+// Reads the streams of several tracks, one track after another.
 template <typename Row, typename What, typename Measured>
-class RowsOfLines {
+class RowsOfTracks {
  public:
-  using Line = MeasuredLine<What>;
+  using Track = MeasuredTrack<What>;
   using Records = RecordReader<Measured> (MeasuredThread::*)() const;
-  RowsOfLines(std::vector<Line> lines, Records records)
-      : lines_(std::make_shared<const std::vector<Line>>(std::move(lines))), records_(records) {}
+  RowsOfTracks(std::vector<Track> tracks, Records records)
+      : tracks_(std::make_shared<const std::vector<Track>>(std::move(tracks))), records_(records) {}
 
   bool operator()(std::vector<Row>& block) {
     block.clear();
-    while (at_ < lines_->size() && block.size() < kBlockTasks) {
-      const Line& line = (*lines_)[at_];
+    while (at_ < tracks_->size() && block.size() < kBlockTasks) {
+      const Track& track = (*tracks_)[at_];
       if (!reader_) {
-        const OpenedLine opened = line.open();
-        reader_ = (opened.line->*records_)();
+        const OpenedTrack opened = track.open();
+        reader_ = (opened.track->*records_)();
         common_time_.emplace(opened.measurement->process);
       }
       Measured one;
@@ -133,7 +133,7 @@ class RowsOfLines {
         ++at_;
         continue;
       }
-      block.push_back(to_row(line.what, one, *common_time_));
+      block.push_back(to_row(track.what, one, *common_time_));
     }
     if (!block.empty()) return true;
     at_ = 0;
@@ -141,58 +141,59 @@ class RowsOfLines {
   }
 
  private:
-  std::shared_ptr<const std::vector<Line>> lines_;
+  std::shared_ptr<const std::vector<Track>> tracks_;
   Records records_;
   size_t at_ = 0;
   std::optional<RecordReader<Measured>> reader_;
-  std::optional<CommonTime> common_time_;  // of the line being read
+  std::optional<CommonTime> common_time_;  // of the track being read
 };
 
 }  // namespace
 
-LaunchSource launch_source(std::vector<MeasuredLine<QueueLaunches>> queues) {
-  return RowsOfLines<DeviceLaunch, QueueLaunches, DeviceTask>(std::move(queues), &MeasuredThread::tasks);
+LaunchSource launch_source(std::vector<MeasuredTrack<QueueLaunches>> queues) {
+  return RowsOfTracks<DeviceLaunch, QueueLaunches, DeviceTask>(std::move(queues), &MeasuredThread::tasks);
 }
 
-DeviceWaitSource wait_source(std::vector<MeasuredLine<ThreadWaits>> threads) {
-  return RowsOfLines<WaitForDevice, ThreadWaits, DeviceWait>(std::move(threads),
-                                                             &MeasuredThread::device_waits);
+DeviceWaitSource wait_source(std::vector<MeasuredTrack<ThreadWaits>> threads) {
+  return RowsOfTracks<WaitForDevice, ThreadWaits, DeviceWait>(std::move(threads),
+                                                              &MeasuredThread::device_waits);
 }
 
-ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {
+ProfileId queue_id(const ProcessMeasurement& measurement, const MeasuredThread& track) {
   ProfileId id{measurement.process.host, measurement.process.rank, measurement.process.pid, -1, {}};
   int32_t queues = 0;  // of the same device, before this one
-  const auto self = std::ranges::find(measurement.queues, line.index, &MeasuredQueue::line);
+  const auto self = std::ranges::find(measurement.queues, track.index, &MeasuredQueue::track);
   for (const MeasuredQueue& queue : measurement.queues)
-    queues += queue.device == self->device && queue.line < line.index;
+    queues += queue.device == self->device && queue.track < track.index;
   id.thread_name = self->name;
   id.device = self->device;
   id.queue = queues;
   return id;
 }
 
-uint64_t completed_tasks(const MeasuredThread& line) {
+uint64_t completed_tasks(const MeasuredThread& track) {
   uint64_t tasks = 0;
-  for (const MeasuredCell& cell : line.cells)
+  for (const MeasuredCell& cell : track.cells)
     if (cell.metric == static_cast<uint16_t>(hpcrun::DeviceMetric::GpuExecutionTime)) tasks += cell.samples;
   return tasks;
 }
 
-std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement, const MeasuredThread& line) {
+std::vector<bool> launched_by_main_thread(const ProcessMeasurement& measurement,
+                                          const MeasuredThread& track) {
   const auto roots_of = [&](bool main_thread) {
     std::set<uint64_t> roots;
     for (const MeasuredThread& thread : measurement.threads) {
-      if (thread.kind != LineKind::Thread || (thread.index == 0) != main_thread) continue;
+      if (thread.kind != TrackKind::Thread || (thread.index == 0) != main_thread) continue;
       for (size_t node = 1; node < thread.nodes.size(); ++node)
         if (thread.nodes[node].parent == 0) roots.insert(thread.nodes[node].frame);
     }
     return roots;
   };
   const std::set<uint64_t> main = roots_of(true), others = roots_of(false);
-  std::vector<bool> by_main(line.nodes.size(), true);
-  for (size_t node = 1; node < line.nodes.size(); ++node) {
-    const uint64_t frame = line.nodes[node].frame;
-    if (line.nodes[node].parent == 0) by_main[node] = main.contains(frame) || !others.contains(frame);
+  std::vector<bool> by_main(track.nodes.size(), true);
+  for (size_t node = 1; node < track.nodes.size(); ++node) {
+    const uint64_t frame = track.nodes[node].frame;
+    if (track.nodes[node].parent == 0) by_main[node] = main.contains(frame) || !others.contains(frame);
   }
   return by_main;
 }
@@ -210,18 +211,18 @@ std::vector<DeviceUse> device_uses(const ProcessMeasurement& measurement) {
     use.api = device.api;
     use.driver = device.driver;
     use.program_s = program_seconds(measurement).value_or(0);
-    if (const MeasuredThread* line = line_of(measurement, device.line)) {
-      add_totals(*line, use);
-      add_under_way(device, *line, measurement.process, use);
+    if (const MeasuredThread* track = track_of(measurement, device.track)) {
+      add_totals(*track, use);
+      add_under_way(device, *track, measurement.process, use);
     }
     uses.push_back(std::move(use));
   }
   return uses;
 }
 
-TraceSource task_trace(const MeasuredThread& line, std::vector<uint32_t> context_of,
+TraceSource task_trace(const MeasuredThread& track, std::vector<uint32_t> context_of,
                        const MeasuredProcess& process) {
-  return TaskSource(line, std::move(context_of), process);
+  return TaskSource(track, std::move(context_of), process);
 }
 
 }  // namespace prof

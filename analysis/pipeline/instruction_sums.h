@@ -7,7 +7,7 @@
 
 #include "analysis/pipeline/metrics.h"
 #include "analysis/pipeline/places.h"
-#include "analysis/team/packing.h"
+#include "analysis/workers/packing.h"
 
 namespace prof {
 

@@ -71,19 +71,19 @@ MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement) {
 bool is_outline(const ProcessMeasurement& outline, const MeasurementStore::Contents& contents) {
   const std::vector<MeasuredThread>& threads = outline.threads;
   const auto rise = [](uint32_t a, uint32_t b) { return a < b; };
-  const auto is_line = [&](const MeasuredThread& thread) {
+  const auto is_track = [&](const MeasuredThread& thread) {
     const bool is_of_queue =
-        std::ranges::find(outline.queues, thread.index, &MeasuredQueue::line) != outline.queues.end();
-    return thread.kind <= LineKind::Device && (thread.kind == LineKind::Queue) == is_of_queue &&
+        std::ranges::find(outline.queues, thread.index, &MeasuredQueue::track) != outline.queues.end();
+    return thread.kind <= TrackKind::Device && (thread.kind == TrackKind::Queue) == is_of_queue &&
            thread.quantum_ns > 0 && thread.nodes.size() == 1 &&
            std::ranges::all_of(thread.cells, [](const MeasuredCell& cell) { return cell.node == 0; });
   };
   return std::ranges::is_sorted(threads, rise, &MeasuredThread::index) &&
          std::ranges::is_sorted(outline.devices, rise, &MeasuredDevice::index) &&
-         std::ranges::all_of(threads, is_line) && contents.nodes.size() == threads.size() &&
+         std::ranges::all_of(threads, is_track) && contents.nodes.size() == threads.size() &&
          std::ranges::all_of(contents.nodes, [](uint32_t nodes) { return nodes > 0; }) &&
          std::ranges::all_of(outline.queues, [&](const MeasuredQueue& queue) {
-           return std::ranges::binary_search(threads, queue.line, {}, &MeasuredThread::index);
+           return std::ranges::binary_search(threads, queue.track, {}, &MeasuredThread::index);
          });
 }
 

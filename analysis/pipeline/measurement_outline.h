@@ -19,7 +19,7 @@ MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement);
 // that exists.
 bool is_outline(const ProcessMeasurement& outline, const MeasurementStore::Contents& contents);
 
-// Serialization for other processes (analysis/team/packing.h). Measurements are serialized as outlines.
+// Serialization for other processes (analysis/workers/packing.h). Measurements are serialized as outlines.
 template <typename Archive>
 void fields(Archive& archive, MeasurementStore::Contents& contents) {
   auto& [accesses, lock_waits, device_waits, repairs, nodes] = contents;
@@ -49,13 +49,13 @@ void fields(Archive& archive, MeasuredModule& module) {
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredDevice& device) {
-  auto& [index, line, first_use_ns, name, uuid, api, driver] = device;
-  archive(index, line, first_use_ns, name, uuid, api, driver);
+  auto& [index, track, first_use_ns, name, uuid, api, driver] = device;
+  archive(index, track, first_use_ns, name, uuid, api, driver);
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredQueue& queue) {
-  auto& [line, device, created_ns, name] = queue;
-  archive(line, device, created_ns, name);
+  auto& [track, device, created_ns, name] = queue;
+  archive(track, device, created_ns, name);
 }
 template <typename Archive>
 void fields(Archive& archive, MeasuredNote& note) {

@@ -192,13 +192,13 @@ std::vector<size_t> files_to_read(const std::vector<File>& files, int rank, int 
 MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, const AnalyzeOptions& options,
                                    std::vector<std::string>& warnings, const Visitor& visitor)
     : clocks_(directories), most_bytes_(options.kept_bytes) {
-  Team& team = *options.team;
+  AnalysisWorkers& workers = *options.workers;
   Files found;
-  team.from_first(
+  workers.from_first(
       "files", [&] { found = files_of(directories); }, found.all, found.damage);
   const std::vector<File>& files = found.all;
   for (const File& file : files)
-    team.require(file.directory < directories.size(), "files", 0, "it is of other directories");
+    workers.require(file.directory < directories.size(), "files", 0, "it is of other directories");
   std::ranges::copy(found.damage, std::back_inserter(warnings));
   for (const fs::path& directory : directories) of_directories_.push_back(read_records(directory));
   const auto record_of = [&](size_t file, const MeasuredProcess& process) -> const RunRecord& {
@@ -206,8 +206,8 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
   };
 
   std::vector<Loaded> loaded(files.size());
-  const std::vector<size_t> own = files_to_read(files, team.rank(), team.size());
-  team.share(
+  const std::vector<size_t> own = files_to_read(files, workers.rank(), workers.size());
+  workers.share(
       "outlines",
       [&] {
         parallel_for(own.size(), options, "reading files", [&](size_t i) {
@@ -237,7 +237,7 @@ MeasurementStore::MeasurementStore(const std::vector<fs::path>& directories, con
         visitor.give(out);
       },
       [&](Unpacker& in, int rank) {
-        for (const size_t file : files_to_read(files, rank, team.size())) {
+        for (const size_t file : files_to_read(files, rank, workers.size())) {
           Loaded& one = loaded[file];
           in(one);
           Unpacker::require(!one.failure.empty() || is_outline(one.outline, one.contents),

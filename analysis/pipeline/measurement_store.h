@@ -31,7 +31,7 @@ class MeasurementStore {
     std::function<void(Unpacker& in)> take;
   };
 
-  // Reads all measurements on options.jobs threads; each process of a team reads its share. Damaged files are
+  // Reads all measurements on options.jobs threads; each worker reads its share. Damaged files are
   // skipped, with a warning that names them. Throws AnalyzeError if no measurement is left.
   MeasurementStore(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
                    std::vector<std::string>& warnings, const Visitor& visitor);

@@ -11,7 +11,7 @@
 
 namespace prof {
 
-// Serialization for other processes (analysis/team/packing.h).
+// Serialization for other processes (analysis/workers/packing.h).
 template <typename Archive>
 void fields(Archive& archive, Context& context) {
   auto& [parent, kind, relation, function, file, line, module, offset, entry] = context;
@@ -20,19 +20,19 @@ void fields(Archive& archive, Context& context) {
 
 namespace {
 
-// Returns the context of each node of a line. Parents come before their children. `entry` returns the root
+// Returns the context of each node of a track. Parents come before their children. `entry` returns the root
 // for main threads or for others, `extend` the context of a place that was called in another.
 template <typename Entry, typename Extend>
-std::vector<uint32_t> contexts_of_nodes(const ProcessMeasurement& measurement, const MeasuredThread& line,
+std::vector<uint32_t> contexts_of_nodes(const ProcessMeasurement& measurement, const MeasuredThread& track,
                                         const Entry& entry, const Extend& extend) {
-  std::vector<uint32_t> context_of(line.nodes.size());
+  std::vector<uint32_t> context_of(track.nodes.size());
   // Tasks of a device are placed below the call that launched them, in the tree of threads.
-  const bool is_queue = line.kind == LineKind::Queue;
+  const bool is_queue = track.kind == TrackKind::Queue;
   std::vector<bool> by_main;
-  if (is_queue) by_main = launched_by_main_thread(measurement, line);
-  context_of[0] = entry(is_queue || line.index == 0);
-  for (uint32_t node = 1; node < line.nodes.size(); ++node) {
-    const MeasuredNode& measured = line.nodes[node];
+  if (is_queue) by_main = launched_by_main_thread(measurement, track);
+  context_of[0] = entry(is_queue || track.index == 0);
+  for (uint32_t node = 1; node < track.nodes.size(); ++node) {
+    const MeasuredNode& measured = track.nodes[node];
     const uint32_t parent =
         is_queue && measured.parent == 0 ? entry(by_main[node]) : context_of[measured.parent];
     context_of[node] = extend(parent, measured.frame);
@@ -89,24 +89,25 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
   for (const ProcessMeasurement& outline : store_.outlines())
     columns_.push_back(merge_metrics(outline, database.metrics));
   for (uint32_t i = 0; i < store_.size(); ++i) {
-    first_line_.push_back(static_cast<uint32_t>(lines_.size()));
+    first_track_.push_back(static_cast<uint32_t>(tracks_.size()));
     const std::vector<MeasuredThread>& threads = store_.outlines()[i].threads;
     for (uint32_t t = 0; t < threads.size(); ++t)
-      if (threads[t].kind != LineKind::Device) lines_.push_back({i, t});  // these have totals and no contexts
+      if (threads[t].kind != TrackKind::Device)
+        tracks_.push_back({i, t});  // these have totals and no contexts
   }
-  first_line_.push_back(static_cast<uint32_t>(lines_.size()));
+  first_track_.push_back(static_cast<uint32_t>(tracks_.size()));
   std::vector<uint64_t> bytes;
   for (const ProcessMeasurement& outline : store_.outlines()) bytes.push_back(outline.file_bytes);
-  Team& team = *options.team;
-  for (int rank = 0; rank < team.size(); ++rank) shares_.push_back(share_of(bytes, rank, team.size()));
-  const std::pair<size_t, size_t> own = measurements_of(team.rank());
+  AnalysisWorkers& workers = *options.workers;
+  for (int rank = 0; rank < workers.size(); ++rank) shares_.push_back(share_of(bytes, rank, workers.size()));
+  const std::pair<size_t, size_t> own = measurements_of(workers.rank());
   InstructionSums instructions;
-  team.share(
+  workers.share(
       "contexts", [&] { merge(options, own, instructions); },
       [&](Packer& out) {
         out(database.contexts);
-        for (uint32_t l = first_line_[own.first]; l < first_line_[own.second]; ++l)
-          out(lines_[l].trace_records);
+        for (uint32_t l = first_track_[own.first]; l < first_track_[own.second]; ++l)
+          out(tracks_[l].trace_records);
         instructions.give(out);
       },
       [&](Unpacker& in, int rank) {
@@ -114,9 +115,10 @@ MergedRun::MergedRun(const std::vector<std::filesystem::path>& directories, cons
         require_contexts(contexts, database);
         tree_.add(contexts);
         const auto [begin, end] = measurements_of(rank);
-        for (uint32_t l = first_line_[begin]; l < first_line_[end]; ++l) {
-          in(lines_[l].trace_records);
-          Unpacker::require(lines_[l].trace_records < kMaxTraceRecords, "a trace exceeds the maximum length");
+        for (uint32_t l = first_track_[begin]; l < first_track_[end]; ++l) {
+          in(tracks_[l].trace_records);
+          Unpacker::require(tracks_[l].trace_records < kMaxTraceRecords,
+                            "a trace exceeds the maximum length");
         }
         instructions.take(in, places_.table().size(), database.metrics.size());
       });
@@ -135,18 +137,18 @@ void MergedRun::merge(const AnalyzeOptions& options, std::pair<size_t, size_t> s
     const std::shared_ptr<const ProcessMeasurement> measurement = store_.whole(i);
     const size_t file = store_.file_of(i);
     std::vector<PlaceId> place_of;  // of each node except the root
-    for (uint32_t l = first_line_[i]; l < first_line_[i + 1]; ++l) {
-      const MeasuredThread& line = measurement->threads[lines_[l].thread];
+    for (uint32_t l = first_track_[i]; l < first_track_[i + 1]; ++l) {
+      const MeasuredThread& track = measurement->threads[tracks_[l].thread];
       place_of.clear();
       with_known_frames(*measurement, [&] {
         contexts_of_nodes(
-            *measurement, line, [&](bool main_thread) { return tree.entry(main_thread); },
+            *measurement, track, [&](bool main_thread) { return tree.entry(main_thread); },
             [&](uint32_t parent, uint64_t frame) {
               return tree.extend(parent, place_of.emplace_back(places_.place(file, frame)));
             });
       });
-      if (line.kind == LineKind::Thread) partial->instructions.add(line, columns_[i], place_of);
-      if (line.trace_bytes != 0) lines_[l].trace_records = trace_records(line, measurement->process);
+      if (track.kind == TrackKind::Thread) partial->instructions.add(track, columns_[i], place_of);
+      if (track.trace_bytes != 0) tracks_[l].trace_records = trace_records(track, measurement->process);
     }
   });
   for (const std::unique_ptr<PartialTree>& partial : trees.all()) {
@@ -168,18 +170,18 @@ std::vector<uint32_t> MergedRun::contexts_of(size_t measurement, const ProcessMe
 }
 
 MergedRun::Process MergedRun::process(size_t measurement) const {
-  Process process{store_.whole(measurement), first_line_[measurement], {}, {}};
-  for (uint32_t l = first_line_[measurement]; l < first_line_[measurement + 1]; ++l) {
-    process.lines.push_back(&process.measurement->threads[lines_[l].thread]);
-    process.context_of.push_back(contexts_of(measurement, *process.measurement, *process.lines.back()));
+  Process process{store_.whole(measurement), first_track_[measurement], {}, {}};
+  for (uint32_t l = first_track_[measurement]; l < first_track_[measurement + 1]; ++l) {
+    process.tracks.push_back(&process.measurement->threads[tracks_[l].thread]);
+    process.context_of.push_back(contexts_of(measurement, *process.measurement, *process.tracks.back()));
   }
   return process;
 }
 
 std::vector<ThreadInDatabase> MergedRun::Process::threads() const {
   std::vector<ThreadInDatabase> threads;
-  for (uint32_t i = 0; i < lines.size(); ++i)
-    if (lines[i]->kind == LineKind::Thread) threads.push_back({lines[i], first_line + i, context_of[i]});
+  for (uint32_t i = 0; i < tracks.size(); ++i)
+    if (tracks[i]->kind == TrackKind::Thread) threads.push_back({tracks[i], first_track + i, context_of[i]});
   return threads;
 }
 

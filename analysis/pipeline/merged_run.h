@@ -18,7 +18,7 @@ namespace prof {
 
 class MergedRun {
  public:
-  // Reads the measurements; each process of a team reads its share. Fills the database's modules, files,
+  // Reads the measurements; each worker reads its share. Fills the database's modules, files,
   // functions, contexts, metrics and costs of instructions. `database` is not used afterwards, and may be
   // moved. Throws AnalyzeError.
   MergedRun(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options,
@@ -28,28 +28,28 @@ class MergedRun {
   // The metric columns of each measurement.
   const std::vector<std::vector<MetricColumn>>& columns() const { return columns_; }
 
-  // A thread, or the line of a device queue. Its index is that of its profile in the database.
-  struct Line {
+  // A thread, or the track of a device queue. Its index is that of its profile in the database.
+  struct Track {
     uint32_t measurement;
     uint32_t thread;             // index into its threads
     uint64_t trace_records = 0;  // of the database's trace; 0 if there is none
   };
-  const std::vector<Line>& lines() const { return lines_; }
-  // Returns the range [first, last) of measurements whose call paths a process of the team has merged, and
+  const std::vector<Track>& tracks() const { return tracks_; }
+  // Returns the range [first, last) of measurements whose call paths a worker has merged, and
   // whose values it writes. Each process can also handle the measurements of others, more slowly.
   std::pair<size_t, size_t> measurements_of(int process) const {
     return shares_[static_cast<size_t>(process)];
   }
-  // Returns the index in lines() of a measurement's first line. Its lines end at that of the next
+  // Returns the index in tracks() of a measurement's first track. Its tracks end at that of the next
   // measurement.
-  uint32_t first_line(size_t measurement) const { return first_line_[measurement]; }
+  uint32_t first_track(size_t measurement) const { return first_track_[measurement]; }
 
-  // All lines of a process.
+  // All tracks of a process.
   struct Process {
     std::shared_ptr<const ProcessMeasurement> measurement;
-    uint32_t first_line = 0;
-    std::vector<const MeasuredThread*> lines;
-    std::vector<std::vector<uint32_t>> context_of;  // for each line, the contexts of its nodes
+    uint32_t first_track = 0;
+    std::vector<const MeasuredThread*> tracks;
+    std::vector<std::vector<uint32_t>> context_of;  // for each track, the contexts of its nodes
 
     // Returns the threads, without queues.
     std::vector<ThreadInDatabase> threads() const;
@@ -57,7 +57,7 @@ class MergedRun {
   // Safe to call from several threads at once. Throws AnalyzeError.
   Process process(size_t measurement) const;
 
-  // Returns the contexts of one line.
+  // Returns the contexts of one track.
   std::vector<uint32_t> contexts_of(size_t measurement, const ProcessMeasurement& whole,
                                     const MeasuredThread& thread) const;
 
@@ -68,8 +68,8 @@ class MergedRun {
   MeasurementStore store_;
   ContextTree tree_;
   std::vector<std::vector<MetricColumn>> columns_;
-  std::vector<Line> lines_;
-  std::vector<uint32_t> first_line_;               // with the end of the last
+  std::vector<Track> tracks_;
+  std::vector<uint32_t> first_track_;              // with the end of the last
   std::vector<std::pair<size_t, size_t>> shares_;  // by process
 };
 

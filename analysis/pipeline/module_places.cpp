@@ -12,7 +12,7 @@
 
 namespace prof {
 
-// Serialization for other processes (analysis/team/packing.h).
+// Serialization for other processes (analysis/workers/packing.h).
 template <typename Archive>
 void fields(Archive& archive, ModuleIdentity& identity) {
   auto& [path, build_id, run_start_ns, file] = identity;
@@ -156,17 +156,17 @@ void ModulePlaces::add(const Module& module, AttributedModule& attributed, Place
 
 void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceTable& table,
                              Database& database, std::vector<std::string>& warnings, const Progress& progress,
-                             Team& team) {
+                             AnalysisWorkers& workers) {
   settle();
   // Largest first, so that no thread is left alone with one at the end. Equal sizes are in the order of their
   // identity, which is the same in every process.
   std::vector<uint32_t> order;
   for (const auto& [identity, i] : by_identity_) order.push_back(i);
   std::ranges::stable_sort(order, std::greater(), [&](uint32_t i) { return modules_[i].addresses.size(); });
-  const auto processes = static_cast<size_t>(team.size()), first = static_cast<size_t>(team.rank());
+  const auto processes = static_cast<size_t>(workers.size()), first = static_cast<size_t>(workers.rank());
   const size_t own = (order.size() + processes - 1 - first) / processes;
   std::vector<AttributedModule> attributed(modules_.size());
-  team.share(
+  workers.share(
       "source",
       [&] {
         Stage told(progress, "finding source lines", own);

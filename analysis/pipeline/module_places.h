@@ -12,7 +12,7 @@
 #include "analysis/database/model.h"
 #include "analysis/pipeline/pipeline.h"
 #include "analysis/pipeline/place_table.h"
-#include "analysis/team/team.h"
+#include "analysis/workers/workers.h"
 
 namespace prof {
 
@@ -42,12 +42,12 @@ class ModulePlaces {
   // indexed by those there.
   std::vector<uint32_t> take(Unpacker& in);
 
-  // Attributes all requested addresses on up to `jobs` threads of each process of `team`. Adds the places to
+  // Attributes all requested addresses on up to `jobs` threads of each worker. Adds the places to
   // `table`, and the modules, files and functions to the database. Their order does not depend on the order
   // of calls.
   void attribute(const AttributionOptions& options, int jobs, PlaceTable& table, Database& database,
                  std::vector<std::string>& warnings, const Progress& progress = {},
-                 Team& team = Team::alone());
+                 AnalysisWorkers& workers = AnalysisWorkers::alone());
 
   // The database's module of a place in a file's code, and the address in it.
   struct Code {

@@ -22,25 +22,25 @@
 namespace prof {
 namespace {
 
-ProfileId profile_id(const ProcessMeasurement& measurement, const MeasuredThread& line) {
-  if (line.kind == LineKind::Queue) return queue_id(measurement, line);
+ProfileId profile_id(const ProcessMeasurement& measurement, const MeasuredThread& track) {
+  if (track.kind == TrackKind::Queue) return queue_id(measurement, track);
   const MeasuredProcess& process = measurement.process;
-  return {process.host, process.rank, process.pid, static_cast<int32_t>(line.index), line.name};
+  return {process.host, process.rank, process.pid, static_cast<int32_t>(track.index), track.name};
 }
 
-uint64_t samples_of(const MeasuredThread& line) {
-  if (line.kind == LineKind::Queue) return completed_tasks(line);
+uint64_t samples_of(const MeasuredThread& track) {
+  if (track.kind == TrackKind::Queue) return completed_tasks(track);
   uint64_t samples = 0;
-  for (const MeasuredCell& cell : line.cells) samples += cell.samples;
+  for (const MeasuredCell& cell : track.cells) samples += cell.samples;
   return samples;
 }
 
 // Returns the profiles, without values.
 std::vector<Profile> profiles_of(const MergedRun& run) {
   std::vector<Profile> profiles;
-  for (const MergedRun::Line& line : run.lines()) {
-    const ProcessMeasurement& measurement = run.store().outlines()[line.measurement];
-    const MeasuredThread& thread = measurement.threads[line.thread];
+  for (const MergedRun::Track& track : run.tracks()) {
+    const ProcessMeasurement& measurement = run.store().outlines()[track.measurement];
+    const MeasuredThread& thread = measurement.threads[track.thread];
     profiles.push_back({profile_id(measurement, thread), {}, samples_of(thread)});
   }
   return profiles;
@@ -49,7 +49,7 @@ std::vector<Profile> profiles_of(const MergedRun& run) {
 // Returns the values in pieces, one per measurement.
 ProfileValues values_of(std::shared_ptr<const MergedRun> run, int processes) {
   ProfileValues values;
-  for (size_t i = 0; i <= run->store().size(); ++i) values.first.push_back(run->first_line(i));
+  for (size_t i = 0; i <= run->store().size(); ++i) values.first.push_back(run->first_track(i));
   for (int rank = 0; rank < processes; ++rank) values.shares.push_back(run->measurements_of(rank).first);
   values.shares.push_back(run->store().size());
   auto propagations = std::make_shared<Pool<Propagation>>([] { return std::make_unique<Propagation>(); });
@@ -57,8 +57,8 @@ ProfileValues values_of(std::shared_ptr<const MergedRun> run, int processes) {
     const MergedRun::Process process = run->process(piece);
     const Pool<Propagation>::Borrowed propagation(*propagations);
     std::vector<std::vector<ProfileValue>> all;
-    for (size_t i = 0; i < process.lines.size(); ++i)
-      all.push_back(profile_values(*process.lines[i], run->columns()[piece], process.context_of[i],
+    for (size_t i = 0; i < process.tracks.size(); ++i)
+      all.push_back(profile_values(*process.tracks[i], run->columns()[piece], process.context_of[i],
                                    database.contexts, *propagation));
     return all;
   };
@@ -66,9 +66,9 @@ ProfileValues values_of(std::shared_ptr<const MergedRun> run, int processes) {
 }
 
 // Reads the measurement at its first call, and keeps it until the end of the trace.
-class TraceOfLine {
+class TraceOfTrack {
  public:
-  TraceOfLine(std::shared_ptr<const MergedRun> run, size_t line) : run_(std::move(run)), line_(line) {}
+  TraceOfTrack(std::shared_ptr<const MergedRun> run, size_t track) : run_(std::move(run)), track_(track) {}
 
   bool operator()(std::vector<TraceRecord>& block) {
     if (!trace_) open();
@@ -79,14 +79,14 @@ class TraceOfLine {
 
  private:
   void open() {
-    const MergedRun::Line& line = run_->lines()[line_];
-    const auto whole = run_->store().whole(line.measurement);
-    const MeasuredThread& thread = whole->threads[line.thread];
-    trace_ = trace_of_line(thread, run_->contexts_of(line.measurement, *whole, thread), whole->process);
+    const MergedRun::Track& track = run_->tracks()[track_];
+    const auto whole = run_->store().whole(track.measurement);
+    const MeasuredThread& thread = whole->threads[track.thread];
+    trace_ = trace_of_track(thread, run_->contexts_of(track.measurement, *whole, thread), whole->process);
   }
 
   std::shared_ptr<const MergedRun> run_;
-  size_t line_;
+  size_t track_;
   TraceSource trace_;
 };
 
@@ -140,17 +140,17 @@ class DeviceRows {
         profile_of_thread.resize(thread.thread->index + size_t{1}, kNone);
       profile_of_thread[thread.thread->index] = thread.profile;
     }
-    for (uint32_t i = 0; i < process.lines.size(); ++i) {
-      const MeasuredThread& line = *process.lines[i];
-      const uint32_t profile = process.first_line + i;
-      const auto open = [run = run_, measurement, thread = run_->lines()[profile].thread] {
+    for (uint32_t i = 0; i < process.tracks.size(); ++i) {
+      const MeasuredThread& track = *process.tracks[i];
+      const uint32_t profile = process.first_track + i;
+      const auto open = [run = run_, measurement, thread = run_->tracks()[profile].thread] {
         const auto whole = run->store().whole(measurement);
-        return OpenedLine{whole, &whole->threads[thread]};
+        return OpenedTrack{whole, &whole->threads[thread]};
       };
-      if (line.kind == LineKind::Queue && line.trace_bytes != 0) {
+      if (track.kind == TrackKind::Queue && track.trace_bytes != 0) {
         queues_.push_back({{profile, tasks_.numbers(process.context_of[i]), profile_of_thread}, open});
-      } else if (line.wait_extents && !line.wait_extents->empty()) {
-        threads_.push_back({{profile, calls_.numbers(waiting_contexts(line, process.context_of[i]))}, open});
+      } else if (track.wait_extents && !track.wait_extents->empty()) {
+        threads_.push_back({{profile, calls_.numbers(waiting_contexts(track, process.context_of[i]))}, open});
       }
     }
   }
@@ -174,8 +174,8 @@ class DeviceRows {
   std::shared_ptr<const MergedRun> run_;
   Database& database_;
   FunctionNames tasks_, calls_;
-  std::vector<MeasuredLine<QueueLaunches>> queues_;
-  std::vector<MeasuredLine<ThreadWaits>> threads_;
+  std::vector<MeasuredTrack<QueueLaunches>> queues_;
+  std::vector<MeasuredTrack<ThreadWaits>> threads_;
 };
 
 // Returns all devices of all processes, with their queues.
@@ -183,9 +183,9 @@ std::vector<DeviceUse> used_devices(const MergedRun& run, const Database& databa
   std::vector<DeviceUse> all;
   for (size_t i = 0; i < run.store().size(); ++i) {
     for (DeviceUse& use : device_uses(run.store().outlines()[i])) {
-      for (uint32_t line = run.first_line(i); line < run.first_line(i + 1); ++line) {
-        const ProfileId& id = database.profiles[line].id;
-        if (id.device == use.device) use.queues.push_back({line, id.thread_name});
+      for (uint32_t track = run.first_track(i); track < run.first_track(i + 1); ++track) {
+        const ProfileId& id = database.profiles[track].id;
+        if (id.device == use.device) use.queues.push_back({track, id.thread_name});
       }
       all.push_back(std::move(use));
     }
@@ -232,11 +232,12 @@ Details details_of(const std::shared_ptr<const MergedRun>& run, const AnalyzeOpt
 }
 
 void add_traces(const std::shared_ptr<const MergedRun>& run, Database& database) {
-  const std::vector<MergedRun::Line>& lines = run->lines();
-  if (std::ranges::all_of(lines, [](const MergedRun::Line& line) { return line.trace_records == 0; })) return;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    database.traces.push_back(lines[i].trace_records == 0 ? TraceSource() : TraceOfLine(run, i));
-    database.trace_records.push_back(lines[i].trace_records);
+  const std::vector<MergedRun::Track>& tracks = run->tracks();
+  if (std::ranges::all_of(tracks, [](const MergedRun::Track& track) { return track.trace_records == 0; }))
+    return;
+  for (size_t i = 0; i < tracks.size(); ++i) {
+    database.traces.push_back(tracks[i].trace_records == 0 ? TraceSource() : TraceOfTrack(run, i));
+    database.trace_records.push_back(tracks[i].trace_records);
   }
 }
 
@@ -287,11 +288,11 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   const std::vector<ProcessMeasurement>& outlines = run->store().outlines();
 
   database.profiles = profiles_of(*run);
-  database.values = values_of(run, options.team->size());
+  database.values = values_of(run, options.workers->size());
   if (!options.leaves_values) keep_values(database, options);
 
   add_traces(run, database);
-  if (!options.team->is_first()) return analysis;
+  if (!options.workers->is_first()) return analysis;
 
   Details details = details_of(run, options, database, analysis.warnings);
   RepairsRecord repaired = details.repairs.take();

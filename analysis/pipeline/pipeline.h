@@ -19,7 +19,7 @@
 #include "analysis/database/progress.h"
 #include "analysis/repair/repair_file.h"
 #include "analysis/run/contended_record.h"
-#include "analysis/team/team.h"
+#include "analysis/workers/workers.h"
 
 namespace prof {
 
@@ -33,7 +33,7 @@ struct AnalyzeOptions {
   bool leaves_values = false;     // values stay in the measurements, and Database::values computes them
   AttributionOptions attribution;
   Progress progress;
-  Team* team = &Team::alone();  // this process does a share of its work
+  AnalysisWorkers* workers = &AnalysisWorkers::alone();  // this process does a share of its work
 };
 
 // what() is one line: what is wrong, where, and how to fix it.
@@ -67,7 +67,7 @@ struct Analysis {
 
 // Analyzes all *.prof files of the directories (not of their subdirectories) as one run. The result reads the
 // measurement files again for traces, and for values with leaves_values. A trace starts over after its end;
-// the time from one record to the next is charged to the context of the first. In a team, the first process
+// the time from one record to the next is charged to the context of the first. Of several workers, the first
 // gets the whole result, the others what write_database() needs from them. Throws AnalyzeError.
 Analysis analyze(const std::vector<std::filesystem::path>& directories, const AnalyzeOptions& options = {});
 

@@ -119,7 +119,7 @@ void Places::attribute(const AnalyzeOptions& options, Database& database,
     known.task_of.clear();
   }
   modules_.attribute(options.attribution, options.jobs, table_, database, warnings, options.progress,
-                     *options.team);
+                     *options.workers);
 }
 
 PlaceId Places::place(size_t file, uint64_t frame) const {

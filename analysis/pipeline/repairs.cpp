@@ -99,7 +99,7 @@ std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, co
 std::vector<ModuleAddress> MeasuredContexts::frames(uint32_t thread, uint32_t node) const {
   const auto at = std::ranges::find(measurement_.threads, thread, &MeasuredThread::index);
   std::vector<ModuleAddress> frames;
-  if (at == measurement_.threads.end() || at->kind != LineKind::Thread) return frames;
+  if (at == measurement_.threads.end() || at->kind != TrackKind::Thread) return frames;
   while (node > 0 && node < at->nodes.size() && frames.size() < hpcrun::kMaxPlanFrames) {
     const MeasuredNode& measured = at->nodes[node];
     const auto module =

@@ -115,7 +115,7 @@ void describe_run(const Measurements& measurements, const std::vector<RunRecord>
     processes.emplace(measurement.process.host, measurement.process.pid);
     if (measurement.process.rank >= 0) ranks.insert(measurement.process.rank);
     for (const MeasuredThread& thread : measurement.threads)
-      if (thread.kind == LineKind::Thread)
+      if (thread.kind == TrackKind::Thread)
         threads.emplace(measurement.process.host, measurement.process.pid, thread.index);
   }
 

@@ -77,14 +77,14 @@ TraceSource trace_source(const MeasuredThread& thread, std::vector<uint32_t> con
   return Source(thread, std::move(context_of), process);
 }
 
-TraceSource trace_of_line(const MeasuredThread& line, std::vector<uint32_t> context_of,
-                          const MeasuredProcess& process) {
-  return line.kind == LineKind::Queue ? task_trace(line, std::move(context_of), process)
-                                      : trace_source(line, std::move(context_of), process);
+TraceSource trace_of_track(const MeasuredThread& track, std::vector<uint32_t> context_of,
+                           const MeasuredProcess& process) {
+  return track.kind == TrackKind::Queue ? task_trace(track, std::move(context_of), process)
+                                        : trace_source(track, std::move(context_of), process);
 }
 
-uint64_t trace_records(const MeasuredThread& line, const MeasuredProcess& process) {
-  const TraceSource trace = trace_of_line(line, std::vector<uint32_t>(line.nodes.size(), 0), process);
+uint64_t trace_records(const MeasuredThread& track, const MeasuredProcess& process) {
+  const TraceSource trace = trace_of_track(track, std::vector<uint32_t>(track.nodes.size(), 0), process);
   return count_records(trace);
 }
 

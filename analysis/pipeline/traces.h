@@ -16,10 +16,10 @@ TraceSource trace_source(const MeasuredThread& thread, std::vector<uint32_t> con
                          const MeasuredProcess& process);
 
 // The same for threads and device queues.
-TraceSource trace_of_line(const MeasuredThread& line, std::vector<uint32_t> context_of,
-                          const MeasuredProcess& process);
+TraceSource trace_of_track(const MeasuredThread& track, std::vector<uint32_t> context_of,
+                           const MeasuredProcess& process);
 
-// Returns the number of records that the database's trace of the line will have. Reads it to its end.
-uint64_t trace_records(const MeasuredThread& line, const MeasuredProcess& process);
+// Returns the number of records that the database's trace of the track will have. Reads it to its end.
+uint64_t trace_records(const MeasuredThread& track, const MeasuredProcess& process);
 
 }  // namespace prof

@@ -91,17 +91,18 @@ void report(uint32_t, const Evidence& evidence) noexcept {
   stack.frames[0] = leaf;
   if (node == kNoNode) return;
   AccessStream& accesses = slot.of(thread)->accesses;
-  const DataPlace place = place_of(evidence.access.address);
+  const DataLocation location = location_of(evidence.access.address);
   const AccessRecord record{evidence.time_ns,      evidence.weight_ns, evidence.access.address,
-                            evidence.access.bytes, bits_of(evidence),  place.object};
+                            evidence.access.bytes, bits_of(evidence),  location.object};
   if (evidence.hardware.period)
     accesses.append(record, evidence.hardware, node);
   else
     accesses.append(record, node);
   if (const SharingUser* const user = sharing_user.load(std::memory_order_acquire))
-    user->access({evidence.time_ns, evidence.access.address, evidence.weight_ns, place.object, place.begin,
-                  place.site, thread.index, evidence.access.bytes, evidence.access.kind, evidence.is_seen,
-                  evidence.is_exact || evidence.hardware.period != 0, evidence.access.is_locked});
+    user->access({evidence.time_ns, evidence.access.address, evidence.weight_ns, location.object,
+                  location.begin, location.site, thread.index, evidence.access.bytes, evidence.access.kind,
+                  evidence.is_seen, evidence.is_exact || evidence.hardware.period != 0,
+                  evidence.access.is_locked});
 }
 
 // Writes progress down at the thread's root: the context does not matter, because the line identifies it.

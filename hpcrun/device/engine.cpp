@@ -29,10 +29,10 @@ const char* text(const char* string) noexcept {
   return string ? string : "";
 }
 
-bool begin_line(Line& line, DeviceIndex device) noexcept {
-  line.index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
-  line.device = device;
-  return line.tree.attach(process_state.file, engine.arena, line.index);
+bool begin_track(Track& track, DeviceIndex device) noexcept {
+  track.index = process_state.thread_count.fetch_add(1, std::memory_order_relaxed);
+  track.device = device;
+  return track.tree.attach(process_state.file, engine.arena, track.index);
 }
 
 // Returns the frame for what a device executes, or 0 if there is no memory. `kept`: a name that stays valid.
@@ -47,18 +47,18 @@ FrameKey symbol(const char* name, const char*& kept) noexcept {
 
 // Returns the launch's node under the path of the thread, which must be busy; without a path if the thread is
 // not measured.
-NodeId launch_node(Line& line, ThreadState* thread, const ucontext_t& here, const char* name) noexcept {
+NodeId launch_node(Track& track, ThreadState* thread, const ucontext_t& here, const char* name) noexcept {
   const char* kept = nullptr;
   const FrameKey executed = symbol(name, kept);
   if (!executed) return kNoNode;
   DeviceThread* const device = thread ? device_thread(*thread, monotonic_ns()) : nullptr;
   LaunchContexts* const contexts = device ? launch_contexts(*device) : nullptr;
-  if (!contexts) return line.tree.insert(&executed, 1);
+  if (!contexts) return track.tree.insert(&executed, 1);
   const Stack stack = context_of_call(*thread, here, thread->device_function, contexts->record());
   stack.frames[-1] = executed;
-  const NodeId node = line.tree.insert(stack.frames - 1, stack.depth + 1);
+  const NodeId node = track.tree.insert(stack.frames - 1, stack.depth + 1);
   if (node != kNoNode && !device->submitting)
-    contexts->add(thread->arena, {thread->device_function, line.index, kept}, node);
+    contexts->add(thread->arena, {thread->device_function, track.index, kept}, node);
   return node;
 }
 
@@ -69,10 +69,10 @@ Task* submit_at_once(ThreadState& thread, const ucontext_t& here, QueueIndex que
   DeviceThread* const device = device_slot.of(thread);
   if (!device || !device->contexts || device->submitting) return nullptr;
   const Submitting submitting(*device);
-  const Line& line = *engine.queues[queue];
-  node = device->contexts->find(origin_of(here), {thread.device_function, line.index, name});
+  const Track& track = *engine.queues[queue];
+  node = device->contexts->find(origin_of(here), {thread.device_function, track.index, name});
   if (node == kNoNode) return nullptr;
-  return engine.schedule.submit_at_once(device->waiter.reserve, line.device, queue, kind, monotonic_ns(),
+  return engine.schedule.submit_at_once(device->waiter.reserve, track.device, queue, kind, monotonic_ns(),
                                         [&](Task& task) {
                                           task.node = node;
                                           task.thread = thread.index;
@@ -97,8 +97,8 @@ void refill(const ThreadState& thread) noexcept {
 DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   if (engine.device_count == kMaxDevices) return kNoDevice;
   const DeviceIndex index = engine.device_count;
-  Line& line = engine.device_lines[index];
-  if (!begin_line(line, index)) return kNoDevice;
+  Track& track = engine.device_tracks[index];
+  if (!begin_track(track, index)) return kNoDevice;
   if (index == 0) {
     engine.schedule.attach(engine.arena);
     announce(kDeviceMetrics, process_state.file);
@@ -107,7 +107,7 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   note_pauses(now);
   mark_process();
   process_state.file.write_device(
-      {index, line.index, now, text(info.name), text(info.uuid), text(info.api), text(info.driver)});
+      {index, track.index, now, text(info.name), text(info.uuid), text(info.api), text(info.driver)});
   engine.schedule.add_device(index, now);
   engine.shared[index].join(text(info.uuid));
   device_activity.store(&engine.schedule.activity, std::memory_order_release);
@@ -120,16 +120,16 @@ DeviceIndex make_device(const DeviceInfo& info, uint64_t now) noexcept {
   return index;
 }
 
-void account(Line& line, const Task& task, uint64_t overlap) noexcept {
+void account(Track& track, const Task& task, uint64_t overlap) noexcept {
   const uint64_t length = task.end - task.start;
-  line.tree.add(task.node, metric(DeviceMetric::GpuExecutionTime), length);
-  line.tree.add(task.node, metric(DeviceMetric::Overlap), overlap);
-  if (task.kind != TaskKind::Kernel) line.tree.add(task.node, metric(DeviceMetric::CopyTime), length);
+  track.tree.add(task.node, metric(DeviceMetric::GpuExecutionTime), length);
+  track.tree.add(task.node, metric(DeviceMetric::Overlap), overlap);
+  if (task.kind != TaskKind::Kernel) track.tree.add(task.node, metric(DeviceMetric::CopyTime), length);
   if (task.kind == TaskKind::CopyToDevice)
-    line.tree.add(task.node, metric(DeviceMetric::BytesToDevice), task.bytes);
+    track.tree.add(task.node, metric(DeviceMetric::BytesToDevice), task.bytes);
   if (task.kind == TaskKind::CopyFromDevice)
-    line.tree.add(task.node, metric(DeviceMetric::BytesFromDevice), task.bytes);
-  line.tasks.append({task.submit, task.start, task.end}, task.node, task.thread);
+    track.tree.add(task.node, metric(DeviceMetric::BytesFromDevice), task.bytes);
+  track.tasks.append({task.submit, task.start, task.end}, task.node, task.thread);
 }
 
 }  // namespace
@@ -150,16 +150,16 @@ QueueIndex add_queue(DeviceIndex device, const char* name, bool in_order) noexce
   if (!is_sampling_here()) return kNoQueue;
   const EngineLock lock;
   if (engine.ended || device >= engine.device_count || engine.queue_count == kMaxQueues) return kNoQueue;
-  void* memory = engine.arena.allocate(sizeof(Line));
+  void* memory = engine.arena.allocate(sizeof(Track));
   if (!memory) return kNoQueue;
-  Line* const line = new (memory) Line;
-  if (!begin_line(*line, device)) return kNoQueue;
-  line->in_order = in_order;
+  Track* const track = new (memory) Track;
+  if (!begin_track(*track, device)) return kNoQueue;
+  track->in_order = in_order;
   if (process_state.config.trace)
-    (void)line->tasks.attach(process_state.file, engine.arena, line->index,
-                             process_state.config.device_trace_period_ns);  // without memory: no trace
-  process_state.file.write_queue(line->index, device, monotonic_ns(), text(name));
-  std::atomic_ref(engine.queues[engine.queue_count]).store(line, std::memory_order_release);
+    (void)track->tasks.attach(process_state.file, engine.arena, track->index,
+                              process_state.config.device_trace_period_ns);  // without memory: no trace
+  process_state.file.write_queue(track->index, device, monotonic_ns(), text(name));
+  std::atomic_ref(engine.queues[engine.queue_count]).store(track, std::memory_order_release);
   return engine.queue_count++;
 }
 
@@ -179,24 +179,24 @@ Task* submit(QueueIndex queue, TaskKind kind, const char* name, uint64_t bytes) 
 
   const EngineLock lock;
   if (engine.ended) return nullptr;
-  Line& line = *engine.queues[queue];
+  Track& track = *engine.queues[queue];
   const bool context_known = node != kNoNode;
   if (thread) {
     const ThreadBusy busy(*thread);
-    if (!context_known) node = launch_node(line, thread, here, executed);
+    if (!context_known) node = launch_node(track, thread, here, executed);
     refill(*thread);
   } else {
-    node = launch_node(line, nullptr, here, executed);
+    node = launch_node(track, nullptr, here, executed);
   }
   if (node == kNoNode) return nullptr;
-  Task* const task = engine.schedule.submit(line.device, queue, kind, monotonic_ns());
+  Task* const task = engine.schedule.submit(track.device, queue, kind, monotonic_ns());
   if (!task) return nullptr;
-  if (engine.schedule.under_way(line.device) == 1) {
-    engine.shared[line.device].begin_work(task->submit);
-    write_under_way(line.device);
+  if (engine.schedule.under_way(track.device) == 1) {
+    engine.shared[track.device].begin_work(task->submit);
+    write_under_way(track.device);
   }
   task->node = node;
-  task->thread = thread ? thread->index : line.index;
+  task->thread = thread ? thread->index : track.index;
   task->bytes = bytes;
   task->context_known = context_known;
   return task;
@@ -220,30 +220,30 @@ void discard(Task* task) noexcept {
 namespace {
 
 // Charges the part of the task's wait that only the awaited task explains: it was submitted, and the earlier
-// tasks of its own queue had ended. Must be called before the task's end is recorded in `line`.
-void charge_event_wait(Line& line, const Task& task, const AwaitedTask& awaited) noexcept {
-  const uint64_t since = std::max(task.submit, line.in_order ? line.last_end : 0);
+// tasks of its own queue had ended. Must be called before the task's end is recorded in `track`.
+void charge_event_wait(Track& track, const Task& task, const AwaitedTask& awaited) noexcept {
+  const uint64_t since = std::max(task.submit, track.in_order ? track.last_end : 0);
   const uint64_t until = std::min(awaited.end_ns, task.start);
   if (since >= until || awaited.launch.queue >= engine.queue_count) return;
   if (!std::exchange(engine.event_metrics_announced, true)) announce(kEventMetrics, process_state.file);
-  line.tree.add(task.node, metric(DeviceMetric::EventWait), until - since);
+  track.tree.add(task.node, metric(DeviceMetric::EventWait), until - since);
   engine.queues[awaited.launch.queue]->tree.add(awaited.launch.node, metric(DeviceMetric::EventWaitCause),
                                                 until - since);
 }
 
 // Must be called with the lock held, for a task that is under way.
 void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns, const AwaitedTask& awaited = {}) noexcept {
-  Line& line = *engine.queues[task->queue];
+  Track& track = *engine.queues[task->queue];
   const uint64_t now = monotonic_ns();
   admit_threads();
   note_pauses(now);
-  task->idle_cause = line.tree.cell(task->node, metric(DeviceMetric::CpuIdleCause));
+  task->idle_cause = track.tree.cell(task->node, metric(DeviceMetric::CpuIdleCause));
   const uint64_t overlap = engine.schedule.complete(task, start_ns, end_ns, now);
-  engine.known_contexts[line.device] += task->context_known;
-  account(line, *task, overlap);
-  charge_event_wait(line, *task, awaited);
-  line.last_end = std::max(line.last_end, task->end);
-  tell_others(line.device);
+  engine.known_contexts[track.device] += task->context_known;
+  account(track, *task, overlap);
+  charge_event_wait(track, *task, awaited);
+  track.last_end = std::max(track.last_end, task->end);
+  tell_others(track.device);
   if (engine.schedule.is_due(now)) advance_engine(now);
 }
 

@@ -111,13 +111,13 @@ void advance_engine(uint64_t now) noexcept {
 }
 
 void write_under_way(DeviceIndex device) noexcept {
-  set(engine.device_lines[device].tree, DeviceTotal::UnderWaySince, engine.schedule.under_way_since(device),
+  set(engine.device_tracks[device].tree, DeviceTotal::UnderWaySince, engine.schedule.under_way_since(device),
       1);
 }
 
 void write_totals(uint64_t now) noexcept {
   for (uint16_t i = 0; i < engine.device_count; ++i) {
-    CallingContextTree& tree = engine.device_lines[i].tree;
+    CallingContextTree& tree = engine.device_tracks[i].tree;
     const DeviceTotals totals = engine.schedule.totals(i);
     set(tree, DeviceTotal::Busy, totals.busy, totals.completed);
     set(tree, DeviceTotal::Kernels, totals.kernels, totals.completed);

@@ -17,7 +17,7 @@
 namespace hpcrun {
 
 // A queue or device in the measurement file, with a thread index of its own.
-struct Line {
+struct Track {
   uint32_t index = 0;
   DeviceIndex device = kNoDevice;
   bool in_order = false;
@@ -32,12 +32,12 @@ struct EngineState {
   Names devices;  // by uuid
   Names symbols;  // of kernels and copies
   Names notes;
-  Line device_lines[kMaxDevices];
+  Track device_tracks[kMaxDevices];
   SharedDevice shared[kMaxDevices];
   uint64_t shared_until = 0;    // end of the time for which other processes' activity was read
   uint64_t shared_checked = 0;  // time of the last count of these processes
   uint16_t device_count = 0;
-  Line* queues[kMaxQueues] = {};
+  Track* queues[kMaxQueues] = {};
   uint16_t queue_count = 0;
   uint64_t pauses_over = 0;  // ns of the ended pauses that are taken into account
   bool event_metrics_announced = false;

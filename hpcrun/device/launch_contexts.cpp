@@ -7,7 +7,7 @@
 namespace hpcrun {
 
 bool LaunchContexts::is_same(const Target& known, const LaunchTarget& target) noexcept {
-  if (known.line != target.line || !known.executed != !target.executed) return false;
+  if (known.track != target.track || !known.executed != !target.executed) return false;
   return !known.executed || Names::are_equal(known.executed, target.executed);
 }
 
@@ -31,7 +31,7 @@ void LaunchContexts::add(Arena& arena, const LaunchTarget& target, NodeId node) 
   }
   is_known_ = false;
   Launched& launched = launched_[number];
-  launched.targets[launched.count++ % kTargets] = {target.line, node, target.executed};
+  launched.targets[launched.count++ % kTargets] = {target.track, node, target.executed};
 }
 
 }  // namespace hpcrun

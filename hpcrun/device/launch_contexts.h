@@ -14,7 +14,7 @@ namespace hpcrun {
 // A call of a device's interface, and what is added below its path.
 struct LaunchTarget {
   const void* function;  // of the interface
-  uint32_t line;         // thread index of the tree
+  uint32_t track;        // thread index of the tree
   const char* executed;  // name of what is executed; nullptr: nothing
 };
 
@@ -34,7 +34,7 @@ class LaunchContexts {
   static constexpr uint32_t kTargets = 4;  // per path: queues and kernels that it launches
 
   struct Target {
-    uint32_t line;
+    uint32_t track;
     NodeId node;
     const char* executed;
   };

@@ -84,7 +84,7 @@ void finish_devices() noexcept {
   write_totals(now);
   note_incomplete();
   for (SharedDevice& shared : engine.shared) shared.leave();
-  for (uint16_t i = 0; i < engine.device_count; ++i) engine.device_lines[i].tree.seal();
+  for (uint16_t i = 0; i < engine.device_count; ++i) engine.device_tracks[i].tree.seal();
   for (uint16_t i = 0; i < engine.queue_count; ++i) {
     engine.queues[i]->tree.seal();
     engine.queues[i]->tasks.seal();

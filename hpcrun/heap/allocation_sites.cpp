@@ -20,66 +20,66 @@ uint64_t key_of(uint64_t path, uint64_t bytes) noexcept {
 }  // namespace
 
 bool AllocationSites::start() noexcept {
-  if (!places_) places_ = map_private<Place>(kPlaces);
+  if (!slots_) slots_ = map_private<Slot>(kSlots);
   if (!sites_) sites_ = map_private<AllocationSite>(uint32_t{kLastSite} + 1);
-  return places_ && sites_;
+  return slots_ && sites_;
 }
 
 void AllocationSites::populate() noexcept {
-  constexpr uint32_t kPopulated = ((1 << 3) - 1) * kFirstPlaces;  // three levels, 112 KiB
-  if (places_) populate_own_memory(places_, kPopulated * sizeof(Place));
+  constexpr uint32_t kPopulated = ((1 << 3) - 1) * kFirstSlots;  // three levels, 112 KiB
+  if (slots_) populate_own_memory(slots_, kPopulated * sizeof(Slot));
 }
 
 void AllocationSites::forget() noexcept {
-  places_ = nullptr;
+  slots_ = nullptr;
   sites_ = nullptr;
   given_out_.store(0, std::memory_order_relaxed);
 }
 
-// Returns the place of the key, or a free one that becomes it. There are more places than numbers.
-AllocationSites::Place* AllocationSites::place_of(uint64_t key, bool make) noexcept {
+// Returns the slot of the key, or a free one that becomes it. There are more slots than numbers.
+AllocationSites::Slot* AllocationSites::slot_of(uint64_t key, bool make) noexcept {
   for (uint32_t level = 0; level < kLevels; ++level) {
     for (uint32_t step = 0; step < tries(level); ++step) {
-      Place& place = tried(key, level, step);
-      uint64_t found = place.key.load(std::memory_order_acquire);
-      if (found == key) return &place;
+      Slot& slot = tried(key, level, step);
+      uint64_t found = slot.key.load(std::memory_order_acquire);
+      if (found == key) return &slot;
       if (found != 0) continue;
       if (!make) return nullptr;
-      if (place.key.compare_exchange_strong(found, key, std::memory_order_acq_rel) || found == key)
-        return &place;
+      if (slot.key.compare_exchange_strong(found, key, std::memory_order_acq_rel) || found == key)
+        return &slot;
     }
   }
   return nullptr;
 }
 
 // The first thread assigns the number. A thread that arrives while it does so gets none this time.
-SiteId AllocationSites::number_at(Place& place, const AllocationSite& site) noexcept {
-  uint32_t number = place.number.load(std::memory_order_acquire);
+SiteId AllocationSites::number_at(Slot& slot, const AllocationSite& site) noexcept {
+  uint32_t number = slot.number.load(std::memory_order_acquire);
   if (number != kBeingGivenOut) return number == kNobodys ? kNoSite : static_cast<SiteId>(number);
   const uint32_t next = given_out_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (next > kLastSite) {
     given_out_.store(kLastSite, std::memory_order_relaxed);
-    place.number.store(kNobodys, std::memory_order_release);
+    slot.number.store(kNobodys, std::memory_order_release);
     return kNoSite;
   }
   sites_[next] = site;
-  if (place.number.compare_exchange_strong(number, next, std::memory_order_acq_rel))
+  if (slot.number.compare_exchange_strong(number, next, std::memory_order_acq_rel))
     return static_cast<SiteId>(next);
   return number == kNobodys ? kNoSite
                             : static_cast<SiteId>(number);  // and the number that was taken stays unused
 }
 
 SiteId AllocationSites::number_of(uint64_t path, const AllocationSite& site) noexcept {
-  if (!places_ || !sites_) return kNoSite;
-  Place* exact = place_of(key_of(path, site.bytes), false);
+  if (!slots_ || !sites_) return kNoSite;
+  Slot* exact = slot_of(key_of(path, site.bytes), false);
   if (exact) return number_at(*exact, site);
-  const bool may_give_out = count() < kLastSite;  // and places are left
-  Place* const whole = place_of(key_of(path, 0), may_give_out);
+  const bool may_give_out = count() < kLastSite;  // and slots are left
+  Slot* const whole = slot_of(key_of(path, 0), may_give_out);
   if (!whole) return kNoSite;
   // Half of the numbers are reserved for contexts without a size.
   const bool tells_sizes =
       count() < kLastSite / 2 && whole->sizes.load(std::memory_order_relaxed) < kMaxSizes;
-  exact = tells_sizes ? place_of(key_of(path, site.bytes), true) : nullptr;
+  exact = tells_sizes ? slot_of(key_of(path, site.bytes), true) : nullptr;
   if (exact) {
     whole->sizes.fetch_add(1, std::memory_order_relaxed);
     return number_at(*exact, site);
@@ -87,7 +87,7 @@ SiteId AllocationSites::number_of(uint64_t path, const AllocationSite& site) noe
   AllocationSite rounded = site;
   rounded.bytes = std::bit_ceil(site.bytes);
   rounded.varies = true;
-  Place* const of_class = place_of(key_of(path, rounded.bytes | kRoundedUp), may_give_out);
+  Slot* const of_class = slot_of(key_of(path, rounded.bytes | kRoundedUp), may_give_out);
   return of_class ? number_at(*of_class, rounded) : kNoSite;
 }
 

@@ -45,30 +45,30 @@ class AllocationSites {
   uint32_t count() const noexcept { return given_out_.load(std::memory_order_relaxed); }
 
  private:
-  // Levels are searched in order. Each is twice as large as the one before, and only a few places of it are
+  // Levels are searched in order. Each is twice as large as the one before, and only a few slots of it are
   // tried, except in the last. So a program with few sites touches few pages.
-  static constexpr uint32_t kLevels = 7, kFirstPlaces = 1'024, kTries = 16;
-  static constexpr uint32_t kPlaces = ((1 << kLevels) - 1) * kFirstPlaces;
+  static constexpr uint32_t kLevels = 7, kFirstSlots = 1'024, kTries = 16;
+  static constexpr uint32_t kSlots = ((1 << kLevels) - 1) * kFirstSlots;
 
-  struct Place {
+  struct Slot {
     std::atomic<uint64_t> key;     // of path and size; 0: free
     std::atomic<uint32_t> number;  // 0: being assigned
     std::atomic<uint32_t> sizes;   // number of sizes of a path whose sizes vary
   };
 
-  // Returns how many places of a level a key may have. It takes the first free one.
+  // Returns how many slots of a level a key may have. It takes the first free one.
   static uint32_t tries(uint32_t level) noexcept {
-    return level + 1 < kLevels ? kTries : kFirstPlaces << level;
+    return level + 1 < kLevels ? kTries : kFirstSlots << level;
   }
-  Place& tried(uint64_t key, uint32_t level, uint32_t step) noexcept {
-    const uint32_t places = kFirstPlaces << level;
-    return places_[places - kFirstPlaces + ((key >> 32) + step) % places];
+  Slot& tried(uint64_t key, uint32_t level, uint32_t step) noexcept {
+    const uint32_t slots = kFirstSlots << level;
+    return slots_[slots - kFirstSlots + ((key >> 32) + step) % slots];
   }
 
-  Place* place_of(uint64_t key, bool make) noexcept;
-  SiteId number_at(Place& place, const AllocationSite& site) noexcept;
+  Slot* slot_of(uint64_t key, bool make) noexcept;
+  SiteId number_at(Slot& slot, const AllocationSite& site) noexcept;
 
-  Place* places_ = nullptr;
+  Slot* slots_ = nullptr;
   AllocationSite* sites_ = nullptr;  // by number
   std::atomic<uint32_t> given_out_{0};
 };

@@ -53,7 +53,7 @@ uint64_t mapping_at(uint64_t address) noexcept {
 
 }  // namespace
 
-DataPlace place_of(uint64_t address) noexcept {
+DataLocation location_of(uint64_t address) noexcept {
   FoundAllocation found;
   if (const uint64_t number = allocation_at(address, found); number != RecordedObjects::kNone)
     return {object_of(number), found.begin, found.site};
@@ -61,7 +61,7 @@ DataPlace place_of(uint64_t address) noexcept {
 }
 
 uint64_t object_at(uint64_t address) noexcept {
-  return place_of(address).object;
+  return location_of(address).object;
 }
 
 }  // namespace hpcrun

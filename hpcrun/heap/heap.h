@@ -43,12 +43,12 @@ inline void request_placing() noexcept {
 uint64_t object_at(uint64_t address) noexcept;
 
 // Returns the same with the start and the site of an allocation; `site` is kNoSite for mapped memory.
-struct DataPlace {
+struct DataLocation {
   uint64_t object = 0;
   uint64_t begin = 0;
   SiteId site = kNoSite;
 };
-DataPlace place_of(uint64_t address) noexcept;
+DataLocation location_of(uint64_t address) noexcept;
 
 // Records the end of a marked allocation that began there and was removed from the map. Async-signal-safe.
 void end_object(uint64_t begin) noexcept;

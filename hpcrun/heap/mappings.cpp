@@ -19,23 +19,23 @@ uint64_t begin_of(uint64_t key) noexcept {
 }  // namespace
 
 bool Mappings::start() noexcept {
-  if (!places_) places_ = map_private<Place>(kPlaces);
-  return places_;
+  if (!slots_) slots_ = map_private<Slot>(kSlots);
+  return slots_;
 }
 
 void Mappings::forget() noexcept {
-  places_ = nullptr;
+  slots_ = nullptr;
 }
 
-Mappings::Place& Mappings::place(uint64_t begin, uint32_t step) const noexcept {
+Mappings::Slot& Mappings::slot(uint64_t begin, uint32_t step) const noexcept {
   const uint64_t hash = (begin >> kPageBits) * 0x9e3779b97f4a7c15u;
-  return places_[((hash >> 32) + step) % kPlaces];
+  return slots_[((hash >> 32) + step) % kSlots];
 }
 
 bool Mappings::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
-  if (!places_ || begin >> AllocationMap::kAddressBits) return false;
+  if (!slots_ || begin >> AllocationMap::kAddressBits) return false;
   for (uint32_t step = 0; step < kTries; ++step) {
-    Place& at = place(begin, step);
+    Slot& at = slot(begin, step);
     uint64_t free = 0;
     if (!at.key.compare_exchange_strong(free, kBeingFilled, std::memory_order_acquire)) continue;
     at.bytes.store(bytes, std::memory_order_relaxed);
@@ -47,9 +47,9 @@ bool Mappings::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
 }
 
 uint64_t Mappings::remove(uint64_t begin) noexcept {
-  if (!places_) return kNone;
+  if (!slots_) return kNone;
   for (uint32_t step = 0; step < kTries; ++step) {
-    Place& at = place(begin, step);
+    Slot& at = slot(begin, step);
     const uint64_t key = at.key.load(std::memory_order_acquire);
     if (key <= kBeingFilled || begin_of(key) != begin) continue;
     at.key.store(kBeingFilled, std::memory_order_relaxed);
@@ -62,10 +62,10 @@ uint64_t Mappings::remove(uint64_t begin) noexcept {
 
 bool Mappings::find(uint64_t address, FoundMapping& out) const noexcept {
   out = {};
-  for (uint32_t i = 0; places_ && i < kPlaces; ++i) {
-    const uint64_t key = places_[i].key.load(std::memory_order_acquire);
+  for (uint32_t i = 0; slots_ && i < kSlots; ++i) {
+    const uint64_t key = slots_[i].key.load(std::memory_order_acquire);
     if (key <= kBeingFilled) continue;
-    const uint64_t begin = begin_of(key), bytes = places_[i].bytes.load(std::memory_order_relaxed);
+    const uint64_t begin = begin_of(key), bytes = slots_[i].bytes.load(std::memory_order_relaxed);
     if (address < begin || address - begin >= bytes || begin < out.begin) continue;
     out = {begin, bytes, static_cast<SiteId>(key & kLastSite), i};
   }
@@ -73,7 +73,7 @@ bool Mappings::find(uint64_t address, FoundMapping& out) const noexcept {
 }
 
 uint64_t Mappings::number_of(const FoundMapping& found, uint64_t number) noexcept {
-  Place& at = places_[found.place];
+  Slot& at = slots_[found.slot];
   if (begin_of(at.key.load(std::memory_order_acquire)) != found.begin) return kNone;
   uint64_t known = kNone;
   if (at.number.compare_exchange_strong(known, number, std::memory_order_acq_rel)) known = number;

@@ -15,7 +15,7 @@ struct FoundMapping {
   uint64_t begin = 0;
   uint64_t bytes = 0;
   SiteId site = kNoSite;
-  uint32_t place = 0;
+  uint32_t slot = 0;
 };
 
 class Mappings {
@@ -44,18 +44,18 @@ class Mappings {
   uint64_t number_of(const FoundMapping& found, uint64_t number) noexcept;
 
  private:
-  static constexpr uint32_t kPlaces = 1024;
-  static constexpr uint32_t kTries = 16;  // places that an address can have
+  static constexpr uint32_t kSlots = 1024;
+  static constexpr uint32_t kTries = 16;  // slots that an address can have
 
-  struct Place {
+  struct Slot {
     std::atomic<uint64_t> key;  // page and site, packed; 0: free, 1: being filled
     std::atomic<uint64_t> bytes;
     std::atomic<uint64_t> number;
   };
 
-  Place& place(uint64_t begin, uint32_t step) const noexcept;
+  Slot& slot(uint64_t begin, uint32_t step) const noexcept;
 
-  Place* places_ = nullptr;
+  Slot* slots_ = nullptr;
 };
 
 }  // namespace hpcrun

@@ -380,11 +380,11 @@ struct NoteRecord {
 };                // strings: text
 struct DeviceRecord {
   uint64_t device;        // index in the process
-  uint64_t line;          // thread index whose root cells are the device's totals (device_metrics.h)
+  uint64_t track;         // thread index whose root cells are the device's totals (device_metrics.h)
   uint64_t first_use_ns;  // CLOCK_MONOTONIC; its idleness counts from here
 };                        // strings: name, UUID, API, driver
 struct QueueRecord {
-  uint64_t line;  // thread index that has the queue's contexts, values and tasks
+  uint64_t track;  // thread index that has the queue's contexts, values and tasks
   uint64_t device;
   uint64_t time_ns;  // CLOCK_MONOTONIC of its creation
 };                   // strings: name

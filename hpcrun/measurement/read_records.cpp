@@ -99,7 +99,7 @@ void read_device(Fields fields, Collected& collected) {
   const auto numbers = fields.numbers<hpcrun::DeviceRecord>();
   MeasuredDevice& device = collected.devices[static_cast<uint16_t>(numbers.device)];
   device.index = static_cast<uint16_t>(numbers.device);
-  device.line = static_cast<uint32_t>(numbers.line);
+  device.track = static_cast<uint32_t>(numbers.track);
   device.first_use_ns = numbers.first_use_ns;
   device.name = fields.next_string();
   device.uuid = fields.next_string();
@@ -109,8 +109,8 @@ void read_device(Fields fields, Collected& collected) {
 
 void read_queue(Fields fields, Collected& collected) {
   const auto numbers = fields.numbers<hpcrun::QueueRecord>();
-  MeasuredQueue& queue = collected.queues[static_cast<uint32_t>(numbers.line)];
-  queue.line = static_cast<uint32_t>(numbers.line);
+  MeasuredQueue& queue = collected.queues[static_cast<uint32_t>(numbers.track)];
+  queue.track = static_cast<uint32_t>(numbers.track);
   queue.device = static_cast<uint16_t>(numbers.device);
   queue.created_ns = numbers.time_ns;
   queue.name = fields.next_string();
@@ -250,12 +250,12 @@ void read_records(const std::vector<Extent>& extents, const Layout& layout, Proc
   std::ranges::stable_sort(out.repairs, {}, &MeasuredRepair::time_ns);
   std::ranges::stable_sort(out.written, {}, &MeasuredWritten::line);
   for (auto& [index, device] : collected.devices) {
-    threads[device.line].kind = LineKind::Device;
+    threads[device.track].kind = TrackKind::Device;
     out.devices.push_back(std::move(device));
   }
   // A thread index is either a queue or a device, even in a damaged file.
-  for (auto& [line, queue] : collected.queues) {
-    threads[line].kind = LineKind::Queue;
+  for (auto& [track, queue] : collected.queues) {
+    threads[track].kind = TrackKind::Queue;
     out.queues.push_back(std::move(queue));
   }
 }

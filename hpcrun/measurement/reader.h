@@ -283,16 +283,16 @@ bool RecordReader<DeviceWait>::next(DeviceWait& out);
 template <>
 bool RecordReader<MeasuredAccess>::next(MeasuredAccess& out);
 
-enum class LineKind : uint8_t {
+enum class TrackKind : uint8_t {
   Thread,
   Queue,   // of device tasks: ProcessMeasurement::queues
   Device,  // has a device's totals at its root: ProcessMeasurement::devices
 };
 
-// A thread of the program, or a queue or device, which has contexts and values in the same form (LineKind).
+// A thread of the program, or a queue or device, which has contexts and values in the same form (TrackKind).
 struct MeasuredThread {
   uint32_t index = 0;  // in the process, 0 = main thread
-  LineKind kind = LineKind::Thread;
+  TrackKind kind = TrackKind::Thread;
   int32_t tid = -1;  // -1: its start record was lost
   std::string name;  // the last name that was recorded
   uint64_t start_ns = 0;
@@ -323,7 +323,7 @@ struct MeasuredThread {
 
 struct MeasuredDevice {
   uint16_t index = 0;
-  uint32_t line = 0;  // index of the MeasuredThread that has its totals; it may be lost
+  uint32_t track = 0;  // index of the MeasuredThread that has its totals; it may be lost
   uint64_t first_use_ns = 0;
   std::string name;
   std::string uuid;
@@ -332,7 +332,7 @@ struct MeasuredDevice {
 };
 
 struct MeasuredQueue {
-  uint32_t line = 0;    // index of its MeasuredThread, which exists
+  uint32_t track = 0;   // index of its MeasuredThread, which exists
   uint16_t device = 0;  // its record may be lost
   uint64_t created_ns = 0;
   std::string name;

@@ -145,7 +145,7 @@ void MeasurementFile::write_device(const DeviceRecordInfo& device) noexcept {
   const std::string_view uuid = record_string(device.uuid);
   const std::string_view api = record_string(device.api);
   const std::string_view driver = record_string(device.driver);
-  Record record(*this, RecordType::Device, DeviceRecord{device.device, device.line, device.first_use_ns}, 4,
+  Record record(*this, RecordType::Device, DeviceRecord{device.device, device.track, device.first_use_ns}, 4,
                 name.size() + uuid.size() + api.size() + driver.size());
   record.append(name);
   record.append(uuid);
@@ -154,10 +154,10 @@ void MeasurementFile::write_device(const DeviceRecordInfo& device) noexcept {
   record.commit();
 }
 
-void MeasurementFile::write_queue(uint32_t line, uint16_t device, uint64_t time_ns,
+void MeasurementFile::write_queue(uint32_t track, uint16_t device, uint64_t time_ns,
                                   const char* name) noexcept {
   const std::string_view text = record_string(name);
-  Record record(*this, RecordType::Queue, QueueRecord{line, device, time_ns}, 1, text.size());
+  Record record(*this, RecordType::Queue, QueueRecord{track, device, time_ns}, 1, text.size());
   record.append(text);
   record.commit();
 }

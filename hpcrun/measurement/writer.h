@@ -38,7 +38,7 @@ struct MetricInfo {
 
 struct DeviceRecordInfo {
   uint16_t device = 0;        // index in the process
-  uint32_t line = 0;          // thread index of its totals
+  uint32_t track = 0;         // thread index of its totals
   uint64_t first_use_ns = 0;  // CLOCK_MONOTONIC
   const char* name = "";      // "NVIDIA H100 PCIe"
   const char* uuid = "";      // the same for each process of the node that uses the device
@@ -97,7 +97,7 @@ class MeasurementFile {
   void write_note(const char* text, NoteKind kind = NoteKind::Run) noexcept;
   void write_device(const DeviceRecordInfo& device) noexcept;
   // Records a queue of a device. Its contexts, values and tasks are those of the thread index `line`.
-  void write_queue(uint32_t line, uint16_t device, uint64_t time_ns, const char* name) noexcept;
+  void write_queue(uint32_t track, uint16_t device, uint64_t time_ns, const char* name) noexcept;
   // Names a frame of kModuleDevice.
   void write_symbol(uint64_t frame, const char* name) noexcept;
 

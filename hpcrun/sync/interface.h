@@ -33,7 +33,7 @@ struct LockWait {
   uint32_t node = 0;
   uint32_t generation = 0;
   uint64_t since_ns = 0;  // on the clock that stops during pauses
-  uint32_t place = 0;     // LockHolders
+  uint32_t slot = 0;      // LockHolders
   void* thread = nullptr;
   void* lock = nullptr;
   void* open = nullptr;  // the cell that records it

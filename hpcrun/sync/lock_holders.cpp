@@ -50,41 +50,41 @@ uint32_t LockHolders::begin(int thread, const void* lock, LockKind kind) noexcep
   if (!is_used_.load(std::memory_order_relaxed)) is_used_.store(true, std::memory_order_relaxed);
   const uint64_t waited = static_cast<uint64_t>(kind) << kKindShift | reinterpret_cast<uint64_t>(lock);
   for (uint32_t i = 0; i < kProbes; ++i) {
-    const uint32_t at = (static_cast<uint32_t>(thread) + i) % kPlaces;
+    const uint32_t at = (static_cast<uint32_t>(thread) + i) % kSlots;
     int none = 0;
-    if (!places_[at].thread.compare_exchange_strong(none, thread, std::memory_order_seq_cst)) continue;
-    places_[at].waited.store(waited, std::memory_order_seq_cst);
+    if (!slots_[at].thread.compare_exchange_strong(none, thread, std::memory_order_seq_cst)) continue;
+    slots_[at].waited.store(waited, std::memory_order_seq_cst);
     return at;
   }
-  return kNoPlace;
+  return kNoSlot;
 }
 
-void LockHolders::end(uint32_t place) noexcept {
-  if (place == kNoPlace) return;
-  places_[place].waited.store(0, std::memory_order_relaxed);
-  places_[place].thread.store(0, std::memory_order_release);
+void LockHolders::end(uint32_t slot) noexcept {
+  if (slot == kNoSlot) return;
+  slots_[slot].waited.store(0, std::memory_order_relaxed);
+  slots_[slot].thread.store(0, std::memory_order_release);
 }
 
-LockHolders::Waited LockHolders::waited_of(const Place& place) noexcept {
-  const uint64_t waited = place.waited.load(std::memory_order_seq_cst);
+LockHolders::Waited LockHolders::waited_of(const Slot& slot) noexcept {
+  const uint64_t waited = slot.waited.load(std::memory_order_seq_cst);
   constexpr uint64_t kAddress = (uint64_t{1} << kKindShift) - 1;
   return {reinterpret_cast<const void*>(waited & kAddress), static_cast<LockKind>(waited >> kKindShift)};
 }
 
 LockHolders::Waited LockHolders::waited_by(int thread) const noexcept {
   for (uint32_t i = 0; i < kProbes; ++i) {
-    const Place& place = places_[(static_cast<uint32_t>(thread) + i) % kPlaces];
-    if (place.thread.load(std::memory_order_seq_cst) == thread) return waited_of(place);
+    const Slot& slot = slots_[(static_cast<uint32_t>(thread) + i) % kSlots];
+    if (slot.thread.load(std::memory_order_seq_cst) == thread) return waited_of(slot);
   }
   return {};
 }
 
 void LockHolders::forget() noexcept {
   if (!is_used_.load(std::memory_order_relaxed)) return;
-  for (Place& place : places_) {
-    if (!place.thread.load(std::memory_order_relaxed)) continue;
-    place.waited.store(0, std::memory_order_relaxed);
-    place.thread.store(0, std::memory_order_relaxed);
+  for (Slot& slot : slots_) {
+    if (!slot.thread.load(std::memory_order_relaxed)) continue;
+    slot.waited.store(0, std::memory_order_relaxed);
+    slot.thread.store(0, std::memory_order_relaxed);
   }
 }
 

@@ -18,12 +18,12 @@ int holder_of(const void* lock, LockKind kind, bool is_ours) noexcept;
 // Constant-initialized; empty.
 class LockHolders {
  public:
-  static constexpr uint32_t kNoPlace = UINT32_MAX;
+  static constexpr uint32_t kNoSlot = UINT32_MAX;
 
-  // Records that the thread waits for the lock. Returns the place for end(), or kNoPlace if there are too
+  // Records that the thread waits for the lock. Returns the slot for end(), or kNoSlot if there are too
   // many waits.
   uint32_t begin(int thread, const void* lock, LockKind kind) noexcept;
-  void end(uint32_t place) noexcept;
+  void end(uint32_t slot) noexcept;
 
   // Calls seen(lock, kind, holder) for each lock of the cycle that the thread's own wait closes, if it does.
   template <typename Seen>
@@ -35,8 +35,8 @@ class LockHolders {
   // The same for each lock that a thread waits for.
   template <typename Seen>
   void for_each(Seen seen) const noexcept {
-    for (const Place& place : places_) {
-      const Waited waited = waited_of(place);
+    for (const Slot& slot : slots_) {
+      const Waited waited = waited_of(slot);
       if (!waited.lock) continue;
       if (const int holder = holder_of(waited.lock, waited.kind, false))
         seen(waited.lock, waited.kind, holder);
@@ -46,7 +46,7 @@ class LockHolders {
   void forget() noexcept;  // in a forked child
 
  private:
-  struct Place {
+  struct Slot {
     std::atomic<int> thread;       // 0: free
     std::atomic<uint64_t> waited;  // kind << 56 | address of the lock; 0: not set yet
   };
@@ -54,11 +54,11 @@ class LockHolders {
     const void* lock = nullptr;
     LockKind kind{};
   };
-  static constexpr uint32_t kPlaces = 4096;
+  static constexpr uint32_t kSlots = 4096;
   static constexpr uint32_t kProbes = 16;
   static constexpr unsigned kMaxInCircle = 64;
 
-  static Waited waited_of(const Place& place) noexcept;
+  static Waited waited_of(const Slot& slot) noexcept;
   Waited waited_by(int thread) const noexcept;
 
   template <typename Seen>
@@ -78,8 +78,8 @@ class LockHolders {
     return false;
   }
 
-  Place places_[kPlaces] = {};
-  // False in a process without such waits: its forked children then do not touch the places, of which each
+  Slot slots_[kSlots] = {};
+  // False in a process without such waits: its forked children then do not touch the slots, of which each
   // page would cost a page fault.
   std::atomic<bool> is_used_{false};
 };

@@ -152,7 +152,7 @@ void open(ThreadState& thread, LockWait& wait) noexcept {
   enter(*sync, activity_in(wait.kind, wait.in_team));
   int holder = 0;
   if (is_held(wait.kind)) {
-    wait.place = holders.begin(thread.tid, wait.object, wait.kind);
+    wait.slot = holders.begin(thread.tid, wait.object, wait.kind);
     holder = holder_of(wait.object, wait.kind, true);
     holders.if_circle(thread.tid, wait.object, wait.kind, [&](const void* lock, LockKind kind, int has_it) {
       tell_holder(thread, lock, kind, has_it);
@@ -177,7 +177,7 @@ void begin(LockWait& wait, const void* caller) noexcept {
   wait.is_open = true;
   wait.generation = generation.load(std::memory_order_relaxed);
   wait.since_ns = measured_ns();
-  wait.place = LockHolders::kNoPlace;
+  wait.slot = LockHolders::kNoSlot;
   wait.open = nullptr;
   if (is_held(wait.kind)) {
     table.waiting()[lock_place(wait.object)].fetch_add(1, std::memory_order_seq_cst);
@@ -209,7 +209,7 @@ void end(LockWait& wait, bool has_it, bool counts) noexcept {
     auto* const lock = static_cast<WaitedLock*>(wait.lock);
     if (lock && has_it) charge_last_holder(thread, wait, *lock, now);
     if (lock) lock->end_wait(now);
-    holders.end(wait.place);
+    holders.end(wait.slot);
     table.waiting()[lock_place(wait.object)].fetch_sub(1, std::memory_order_relaxed);
   }
   if (thread) close(*thread, wait);

@@ -56,21 +56,21 @@ bool first_difference(const WalkedWord* a, const WalkedWord* a_end, const Walked
 
 }  // namespace
 
-bool KnownStacks::leads_on(const Place& place, uint64_t key, uint64_t sp) const noexcept {
-  return place.key == key && place.sp == sp && place.offset != kIsEntry;
+bool KnownStacks::leads_on(const Slot& slot, uint64_t key, uint64_t sp) const noexcept {
+  return slot.key == key && slot.sp == sp && slot.offset != kIsEntry;
 }
 
-bool KnownStacks::has_entry(const Place& place, uint64_t key, uint64_t sp) const noexcept {
-  return place.key == key && place.sp == sp && place.offset == kIsEntry && entries_[place.entry].key == key;
+bool KnownStacks::has_entry(const Slot& slot, uint64_t key, uint64_t sp) const noexcept {
+  return slot.key == key && slot.sp == sp && slot.offset == kIsEntry && entries_[slot.entry].key == key;
 }
 
-// Returns the key of the place that the stack leads to.
+// Returns the key of the slot that the stack leads to.
 uint64_t KnownStacks::descend(const WalkOrigin& origin, const void* tag, unsigned& level) noexcept {
   uint64_t key = first_key(origin, tag);
   for (level = 0; level < kMaxLevels; ++level) {
-    const Place& place = place_of(key);
-    if (!leads_on(place, key, origin.sp)) break;
-    key = next_key(key, word_at(origin.sp + place.offset));
+    const Slot& slot = slot_of(key);
+    if (!leads_on(slot, key, origin.sp)) break;
+    key = next_key(key, word_at(origin.sp + slot.offset));
   }
   return key;
 }
@@ -84,9 +84,9 @@ bool KnownStacks::holds(const Entry& entry, const WalkOrigin& origin, const void
 uint32_t KnownStacks::find(const WalkOrigin& origin, const void* tag) noexcept {
   unsigned level;
   const uint64_t key = descend(origin, tag, level);
-  const Place& place = place_of(key);
-  if (!has_entry(place, key, origin.sp) || !holds(entries_[place.entry], origin, tag)) return kNone;
-  return place.entry;
+  const Slot& slot = slot_of(key);
+  if (!has_entry(slot, key, origin.sp) || !holds(entries_[slot.entry], origin, tag)) return kNone;
+  return slot.entry;
 }
 
 KnownStacks::Entry* KnownStacks::make_entry(uint64_t key) noexcept {
@@ -123,23 +123,23 @@ uint32_t KnownStacks::add(Arena& arena, const void* tag) noexcept {
   unsigned level;
   uint64_t key = descend(record.origin, tag, level);
   Entry* entry = nullptr;
-  if (Place& place = place_of(key); has_entry(place, key, sp)) {
-    entry = &entries_[place.entry];
+  if (Slot& slot = slot_of(key); has_entry(slot, key, sp)) {
+    entry = &entries_[slot.entry];
     uint32_t offset;
     uint64_t before, now;
     if (level < kMaxLevels && entry->generation == record.generation &&
         first_difference(entry->words, entry->words + entry->count, record.words, record.words + record.count,
                          offset, before, now)) {
       entry->key = next_key(key, before);
-      place_of(entry->key) = {entry->key, sp, kIsEntry, number_of(*entry)};
-      place_of(key) = {key, sp, offset, 0};
+      slot_of(entry->key) = {entry->key, sp, kIsEntry, number_of(*entry)};
+      slot_of(key) = {key, sp, offset, 0};
       key = next_key(key, now);
       entry = nullptr;
     }
   }
   if (!entry) {
     entry = make_entry(key);
-    place_of(key) = {key, sp, kIsEntry, number_of(*entry)};
+    slot_of(key) = {key, sp, kIsEntry, number_of(*entry)};
   }
   return fill(arena, *entry, record, tag) ? number_of(*entry) : kNone;
 }

@@ -31,11 +31,11 @@ class KnownStacks {
   uint32_t add(Arena& arena, const void* tag) noexcept;
 
  private:
-  static constexpr uint32_t kPlaces = 1024;
+  static constexpr uint32_t kSlots = 1024;
   static constexpr unsigned kMaxLevels = 12;
 
   struct Entry {
-    uint64_t key;  // of its place; 0: unused
+    uint64_t key;  // of its slot; 0: unused
     const void* tag;
     WalkOrigin origin;
     uint32_t generation;
@@ -44,17 +44,17 @@ class KnownStacks {
     bool uses_bp;
     WalkedWord* words;
   };
-  struct Place {
+  struct Slot {
     uint64_t key;
     uint64_t sp;      // `offset` applies to this stack pointer only
-    uint32_t offset;  // of the word that selects the next place; kIsEntry: `entry` is valid
+    uint32_t offset;  // of the word that selects the next slot; kIsEntry: `entry` is valid
     uint32_t entry;
   };
   static constexpr uint32_t kIsEntry = UINT32_MAX;
 
-  Place& place_of(uint64_t key) noexcept { return places_[key % kPlaces]; }
-  [[nodiscard]] bool leads_on(const Place& place, uint64_t key, uint64_t sp) const noexcept;
-  bool has_entry(const Place& place, uint64_t key, uint64_t sp) const noexcept;
+  Slot& slot_of(uint64_t key) noexcept { return slots_[key % kSlots]; }
+  [[nodiscard]] bool leads_on(const Slot& slot, uint64_t key, uint64_t sp) const noexcept;
+  bool has_entry(const Slot& slot, uint64_t key, uint64_t sp) const noexcept;
   uint64_t descend(const WalkOrigin& origin, const void* tag, unsigned& level) noexcept;
   [[nodiscard]] static bool holds(const Entry& entry, const WalkOrigin& origin, const void* tag) noexcept;
   uint32_t number_of(const Entry& entry) const noexcept { return static_cast<uint32_t>(&entry - entries_); }
@@ -63,7 +63,7 @@ class KnownStacks {
                                  const void* tag) noexcept;
 
   Entry entries_[kEntries];
-  Place places_[kPlaces];
+  Slot slots_[kSlots];
   uint32_t next_entry_;
 };
 

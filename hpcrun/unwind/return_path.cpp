@@ -57,7 +57,7 @@ class Branches {
 class Follower {
  public:
   Follower(uint64_t pc, CodeMemory& code) noexcept : pc_(pc), at_(pc), code_(code) {
-    state_.return_address.base = StackPlace::Base::StackPointer;
+    state_.return_address.base = StackLocation::Base::StackPointer;
   }
 
   // Returns the path. Its return address is unknown if the function cannot be followed.
@@ -88,7 +88,7 @@ class Follower {
   }
 
   bool apply(const StackEffect& effect) noexcept {
-    StackPlace& sp = state_.return_address;
+    StackLocation& sp = state_.return_address;
     switch (effect.kind) {
       case Kind::None:
         break;
@@ -104,15 +104,15 @@ class Follower {
         sp.bytes += 8;
         break;
       case Kind::Loads:
-        if (sp.base != StackPlace::Base::StackPointer) return false;
-        sp = {StackPlace::Base::Saved, 0, sp.bytes + effect.amount, 0};
+        if (sp.base != StackLocation::Base::StackPointer) return false;
+        sp = {StackLocation::Base::Saved, 0, sp.bytes + effect.amount, 0};
         break;
       case Kind::Copies:
-        sp = {StackPlace::Base::Register, effect.reg, 0, effect.amount};
+        sp = {StackLocation::Base::Register, effect.reg, 0, effect.amount};
         break;
       case Kind::Leaves:
-        state_.frame_pointer = {StackPlace::Base::Register, kFramePointer, 0, 0};
-        sp = {StackPlace::Base::Register, kFramePointer, 0, 8};
+        state_.frame_pointer = {StackLocation::Base::Register, kFramePointer, 0, 0};
+        sp = {StackLocation::Base::Register, kFramePointer, 0, 8};
         break;
       case Kind::Branches:
         branches_.add(effect.target, at_, state_);
@@ -138,9 +138,9 @@ class Follower {
     return is_near();
   }
 
-  // True if the path writes to this place: its contents at the pc are something else.
-  bool is_pushed(const StackPlace& place) const noexcept {
-    return place == pushed_ || (place.base == StackPlace::Base::StackPointer && place.bytes < 0);
+  // True if the path writes to this location: its contents at the pc are something else.
+  bool is_pushed(const StackLocation& location) const noexcept {
+    return location == pushed_ || (location.base == StackLocation::Base::StackPointer && location.bytes < 0);
   }
 
   bool leave_straight_part() noexcept {
@@ -154,7 +154,7 @@ class Follower {
   uint64_t at_;
   CodeMemory& code_;
   ReturnPath state_;
-  StackPlace pushed_;  // the last place that was pushed to
+  StackLocation pushed_;  // the last location that was pushed to
   Branches branches_;
   uint64_t last_ = 0;
   uint64_t straight_end_ = UINT64_MAX;

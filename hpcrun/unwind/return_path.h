@@ -15,18 +15,18 @@ namespace hpcrun {
 
 // An address in the stack: `bytes` above a base. The base is rsp at the pc, the value saved `saved` bytes
 // above rsp, or another register at the pc.
-struct StackPlace {
+struct StackLocation {
   enum class Base : uint8_t { None, StackPointer, Saved, Register } base = Base::None;
   uint8_t reg = 0;  // its x86 number
   int64_t saved = 0;
   int64_t bytes = 0;
 
-  bool operator==(const StackPlace&) const = default;
+  bool operator==(const StackLocation&) const = default;
 };
 
 struct ReturnPath {
-  StackPlace return_address;  // Base::None: unknown
-  StackPlace frame_pointer;   // the caller's saved rbp; Base::None: still in rbp
+  StackLocation return_address;  // Base::None: unknown
+  StackLocation frame_pointer;   // the caller's saved rbp; Base::None: still in rbp
 };
 
 class ReturnPaths {

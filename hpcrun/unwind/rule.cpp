@@ -30,24 +30,24 @@ bool plt_expression(Bytes expression, int32_t& threshold) noexcept {
   return threshold >= 0 && threshold <= 15;
 }
 
-bool place_of(const RegisterRule& rule, Place& place) noexcept {
+bool location_of(const RegisterRule& rule, RegisterLocation& location) noexcept {
   switch (rule.kind) {
     case RegisterRuleKind::Unchanged:
-      place = Place::unchanged();
+      location = RegisterLocation::unchanged();
       return true;
     case RegisterRuleKind::Undefined:
-      place = Place::undefined();
+      location = RegisterLocation::undefined();
       return true;
     case RegisterRuleKind::AtCfa:
-      if (!Place::fits(rule.offset)) return false;
-      place = Place::at(Place::Cfa, rule.offset);
+      if (!RegisterLocation::fits(rule.offset)) return false;
+      location = RegisterLocation::at(RegisterLocation::Cfa, rule.offset);
       return true;
     case RegisterRuleKind::AtExpression: {
       uint8_t reg;
       int64_t offset;
       if (!register_plus_offset({rule.expression, rule.expression_bytes}, false, reg, offset)) return false;
-      if ((reg != kRbp && reg != kRsp) || !Place::fits(offset)) return false;
-      place = Place::at(reg == kRbp ? Place::Rbp : Place::Rsp, offset);
+      if ((reg != kRbp && reg != kRsp) || !RegisterLocation::fits(offset)) return false;
+      location = RegisterLocation::at(reg == kRbp ? RegisterLocation::Rbp : RegisterLocation::Rsp, offset);
       return true;
     }
     default:
@@ -68,7 +68,7 @@ Rule make_rule(const CfiRow& row, bool signal_frame) noexcept {
     rule.kind = RuleKind::EndOfStack;
     return rule;
   }
-  if (!place_of(ra, rule.return_address) || rule.return_address.is_unchanged()) return interpret;
+  if (!location_of(ra, rule.return_address) || rule.return_address.is_unchanged()) return interpret;
 
   if (!row.cfa_is_expression) {
     if (row.cfa_register >= kReturnAddress || row.cfa_offset != static_cast<int32_t>(row.cfa_offset)) {
@@ -97,22 +97,24 @@ Rule make_rule(const CfiRow& row, bool signal_frame) noexcept {
   if (rsp.kind == RegisterRuleKind::CfaPlus) {
     if (rsp.offset != 0) return interpret;
   } else if (rsp.kind == RegisterRuleKind::AtExpression) {
-    Place place;
-    if (rule.kind != RuleKind::Deref || rule.cfa_register != kRsp || !place_of(rsp, place) ||
-        place != Place::at(Place::Rsp, rule.cfa_offset)) {
+    RegisterLocation location;
+    if (rule.kind != RuleKind::Deref || rule.cfa_register != kRsp || !location_of(rsp, location) ||
+        location != RegisterLocation::at(RegisterLocation::Rsp, rule.cfa_offset)) {
       return interpret;
     }
   } else if (rsp.kind != RegisterRuleKind::Unchanged) {
     return interpret;
   }
 
-  if (!place_of(row.registers[kRbp], rule.rbp) || !place_of(row.registers[kRbx], rule.rbx) ||
-      !place_of(row.registers[kR12], rule.r12) || !place_of(row.registers[kR13], rule.r13) ||
-      !place_of(row.registers[kR14], rule.r14) || !place_of(row.registers[kR15], rule.r15)) {
+  if (!location_of(row.registers[kRbp], rule.rbp) || !location_of(row.registers[kRbx], rule.rbx) ||
+      !location_of(row.registers[kR12], rule.r12) || !location_of(row.registers[kR13], rule.r13) ||
+      !location_of(row.registers[kR14], rule.r14) || !location_of(row.registers[kR15], rule.r15)) {
     return interpret;
   }
-  const bool ra_below_cfa = rule.return_address == Place::at(Place::Cfa, -8);
-  const auto simple = [](Place place) { return place.is_unchanged() || place.base() == Place::Cfa; };
+  const bool ra_below_cfa = rule.return_address == RegisterLocation::at(RegisterLocation::Cfa, -8);
+  const auto simple = [](RegisterLocation location) {
+    return location.is_unchanged() || location.base() == RegisterLocation::Cfa;
+  };
   if (rule.kind == RuleKind::RegisterOffset && (rule.cfa_register == kRsp || rule.cfa_register == kRbp) &&
       ra_below_cfa && !signal_frame && simple(rule.rbp) && simple(rule.rbx) && simple(rule.r12) &&
       simple(rule.r13) && simple(rule.r14) && simple(rule.r15)) {
@@ -120,7 +122,8 @@ Rule make_rule(const CfiRow& row, bool signal_frame) noexcept {
   }
   if (signal_frame && rule.kind == RuleKind::Deref && rule.cfa_register == kRsp &&
       rule.cfa_offset == kernel_frame_offset(kRsp) &&
-      rule.return_address == Place::at(Place::Rsp, kernel_frame_offset(kReturnAddress))) {
+      rule.return_address ==
+          RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kReturnAddress))) {
     rule.flags |= kRuleKernelFrame;
   }
   return rule;
@@ -132,13 +135,13 @@ Rule kernel_frame_rule() noexcept {
   rule.flags = kRuleSignalFrame | kRuleKernelFrame;
   rule.cfa_register = kRsp;
   rule.cfa_offset = static_cast<int32_t>(kernel_frame_offset(kRsp));
-  rule.return_address = Place::at(Place::Rsp, kernel_frame_offset(kReturnAddress));
-  rule.rbp = Place::at(Place::Rsp, kernel_frame_offset(kRbp));
-  rule.rbx = Place::at(Place::Rsp, kernel_frame_offset(kRbx));
-  rule.r12 = Place::at(Place::Rsp, kernel_frame_offset(kR12));
-  rule.r13 = Place::at(Place::Rsp, kernel_frame_offset(kR13));
-  rule.r14 = Place::at(Place::Rsp, kernel_frame_offset(kR14));
-  rule.r15 = Place::at(Place::Rsp, kernel_frame_offset(kR15));
+  rule.return_address = RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kReturnAddress));
+  rule.rbp = RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kRbp));
+  rule.rbx = RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kRbx));
+  rule.r12 = RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kR12));
+  rule.r13 = RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kR13));
+  rule.r14 = RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kR14));
+  rule.r15 = RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(kR15));
   return rule;
 }
 

@@ -6,7 +6,7 @@
 //   Plt             CFA = rsp + 8 + 8 * ((rip & 15) >= cfa_offset)  .plt, before or after it pushed its index
 //
 // Then caller.rsp = CFA, caller.rip = *return_address, and each callee-saved register is loaded from its
-// place.
+// location.
 
 #include <cstdint>
 
@@ -25,27 +25,27 @@ enum class RuleKind : uint8_t {
 };
 
 // Location of the caller's value of a register. Bits 1..0: base, bits 15..2: signed offset in words.
-class Place {
+class RegisterLocation {
  public:
   enum Base : uint8_t { Cfa = 0, Rbp = 1, Rsp = 2, Special = 3 };
 
-  constexpr Place() noexcept = default;
-  static constexpr Place unchanged() noexcept { return Place(Special | 0 << 2); }
-  static constexpr Place undefined() noexcept { return Place(Special | 1 << 2); }
+  constexpr RegisterLocation() noexcept = default;
+  static constexpr RegisterLocation unchanged() noexcept { return RegisterLocation(Special | 0 << 2); }
+  static constexpr RegisterLocation undefined() noexcept { return RegisterLocation(Special | 1 << 2); }
   [[nodiscard]] static constexpr bool fits(int64_t offset) noexcept {
     return offset % 8 == 0 && offset / 8 >= -8192 && offset / 8 <= 8191;
   }
-  static constexpr Place at(Base base, int64_t offset) noexcept {
-    return Place(static_cast<uint16_t>(static_cast<uint16_t>(offset / 8) << 2 | base));
+  static constexpr RegisterLocation at(Base base, int64_t offset) noexcept {
+    return RegisterLocation(static_cast<uint16_t>(static_cast<uint16_t>(offset / 8) << 2 | base));
   }
 
   [[nodiscard]] constexpr Base base() const noexcept { return static_cast<Base>(bits_ & 3); }
   constexpr int64_t offset() const noexcept { return int64_t{static_cast<int16_t>(bits_) >> 2} * 8; }
   [[nodiscard]] constexpr bool is_unchanged() const noexcept { return *this == unchanged(); }
-  constexpr bool operator==(const Place&) const noexcept = default;
+  constexpr bool operator==(const RegisterLocation&) const noexcept = default;
 
  private:
-  explicit constexpr Place(unsigned bits) noexcept : bits_(static_cast<uint16_t>(bits)) {}
+  explicit constexpr RegisterLocation(unsigned bits) noexcept : bits_(static_cast<uint16_t>(bits)) {}
   uint16_t bits_ = Special;
 };
 
@@ -61,18 +61,18 @@ struct Rule {
   uint8_t cfa_register = kRsp;
   uint8_t unused = 0;
   int32_t cfa_offset = 0;
-  Place return_address = Place::at(Place::Cfa, -8);
-  Place rbp = Place::unchanged();
-  Place rbx = Place::unchanged();
-  Place r12 = Place::unchanged();
-  Place r13 = Place::unchanged();
-  Place r14 = Place::unchanged();
-  Place r15 = Place::unchanged();
+  RegisterLocation return_address = RegisterLocation::at(RegisterLocation::Cfa, -8);
+  RegisterLocation rbp = RegisterLocation::unchanged();
+  RegisterLocation rbx = RegisterLocation::unchanged();
+  RegisterLocation r12 = RegisterLocation::unchanged();
+  RegisterLocation r13 = RegisterLocation::unchanged();
+  RegisterLocation r14 = RegisterLocation::unchanged();
+  RegisterLocation r15 = RegisterLocation::unchanged();
   uint16_t unused2 = 0;
 
   constexpr bool operator==(const Rule&) const noexcept = default;
 };
-static_assert(sizeof(Place) == 2);
+static_assert(sizeof(RegisterLocation) == 2);
 static_assert(sizeof(Rule) == 24);
 
 // Returns the rule of a CFI row. Its kind is Interpret (cfa_offset 0) if the row does not fit into a rule.

@@ -39,28 +39,28 @@ template <WordMemory Memory>
     if (!frame.has(rule.cfa_register)) return RuleStep::UnknownRegister;
     cfa = frame.value[rule.cfa_register] + static_cast<uint64_t>(int64_t{rule.cfa_offset});
     if (rule.kind == RuleKind::Deref) {
-      const uint64_t place = cfa;
-      if (!memory.load(place, cfa)) return RuleStep::Unreadable;
+      const uint64_t location = cfa;
+      if (!memory.load(location, cfa)) return RuleStep::Unreadable;
     }
   }
   caller.known = 0;
   caller.set(kRsp, cfa);
 
-  const auto recover = [&](unsigned reg, Place place) -> bool {
-    uint64_t at = static_cast<uint64_t>(place.offset());
-    switch (place.base()) {
-      case Place::Cfa:
+  const auto recover = [&](unsigned reg, RegisterLocation location) -> bool {
+    uint64_t at = static_cast<uint64_t>(location.offset());
+    switch (location.base()) {
+      case RegisterLocation::Cfa:
         at += cfa;
         break;
-      case Place::Rbp:
+      case RegisterLocation::Rbp:
         if (!frame.has(kRbp)) return true;
         at += frame.value[kRbp];
         break;
-      case Place::Rsp:
+      case RegisterLocation::Rsp:
         at += frame.value[kRsp];
         break;
-      case Place::Special:
-        if (place.is_unchanged() && frame.has(reg)) caller.set(reg, frame.value[reg]);
+      case RegisterLocation::Special:
+        if (location.is_unchanged() && frame.has(reg)) caller.set(reg, frame.value[reg]);
         return true;
     }
     uint64_t value;
@@ -74,7 +74,7 @@ template <WordMemory Memory>
              recover(kR14, rule.r14) && recover(kR15, rule.r15);
     if (loaded && (rule.flags & kRuleKernelFrame)) {
       for (unsigned reg = 0; loaded && reg < kRegisterCount; ++reg) {
-        loaded = recover(reg, Place::at(Place::Rsp, kernel_frame_offset(reg)));
+        loaded = recover(reg, RegisterLocation::at(RegisterLocation::Rsp, kernel_frame_offset(reg)));
       }
     }
   }

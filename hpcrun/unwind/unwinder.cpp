@@ -134,9 +134,9 @@ Step Unwinder::State::run() noexcept {
     const uint64_t base = registers.value[rule.cfa_register == kRsp ? kRsp : kRbp];
     const uint64_t cfa = base + static_cast<uint64_t>(int64_t{rule.cfa_offset});
     if (cfa <= sp() && moves_down_too_often(cfa)) return Step::failed(StackReason::NoProgress);
-    const auto recover = [&](unsigned reg, Place place) {
-      return place.is_unchanged() ||
-             memory.load(cfa + static_cast<uint64_t>(place.offset()), registers.value[reg]);
+    const auto recover = [&](unsigned reg, RegisterLocation location) {
+      return location.is_unchanged() ||
+             memory.load(cfa + static_cast<uint64_t>(location.offset()), registers.value[reg]);
     };
     bool loaded = memory.load(cfa - 8, registers.value[kReturnAddress]) && recover(kRbp, rule.rbp);
     if constexpr (kAll) {

@@ -56,8 +56,8 @@ void Unwinder::State::record_frame(const Rule& rule, uint64_t cfa) noexcept {
 // below the frame pointer.
 bool Unwinder::State::is_realigned_frame(const Rule& rule) noexcept {
   return rule.kind == RuleKind::Deref && rule.cfa_register == kRbp && rule.flags == 0 &&
-         rule.return_address == Place::at(Place::Cfa, -8) &&
-         (rule.rbp.base() == Place::Rbp || rule.rbp.is_unchanged());
+         rule.return_address == RegisterLocation::at(RegisterLocation::Cfa, -8) &&
+         (rule.rbp.base() == RegisterLocation::Rbp || rule.rbp.is_unchanged());
 }
 
 // `bp`: the frame's own. Must be called after the step, whose results are in the registers.

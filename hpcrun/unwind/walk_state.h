@@ -120,7 +120,7 @@ struct Unwinder::State {
   bool is_mostly_compiled() noexcept;
   [[nodiscard]] Step search_frame() noexcept;
   bool is_first_function() noexcept;
-  [[nodiscard]] bool find_place(const StackPlace& place, uint64_t& address) noexcept;
+  [[nodiscard]] bool find_location(const StackLocation& location, uint64_t& address) noexcept;
   bool follow_to_return(const ReturnPath& path, uint64_t& return_at, uint64_t& bp) noexcept;
   [[nodiscard]] bool follow_epilogue(uint64_t sp, uint64_t bp, uint64_t& cfa, uint64_t& caller_bp,
                                      bool& stays) noexcept;

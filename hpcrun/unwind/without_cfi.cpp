@@ -241,34 +241,34 @@ uint64_t Unwinder::State::find_saved_frame_pointer(uint64_t return_at, uint64_t 
   return bp;
 }
 
-bool Unwinder::State::find_place(const StackPlace& place, uint64_t& address) noexcept {
+bool Unwinder::State::find_location(const StackLocation& location, uint64_t& address) noexcept {
   uint64_t base = sp();
-  switch (place.base) {
-    case StackPlace::Base::None:
+  switch (location.base) {
+    case StackLocation::Base::None:
       return false;
-    case StackPlace::Base::StackPointer:
+    case StackLocation::Base::StackPointer:
       break;
-    case StackPlace::Base::Saved:
-      if (!memory.load(base + static_cast<uint64_t>(place.saved), base)) return false;
+    case StackLocation::Base::Saved:
+      if (!memory.load(base + static_cast<uint64_t>(location.saved), base)) return false;
       break;
-    case StackPlace::Base::Register: {
-      const unsigned reg = kDwarfRegisters[place.reg];
+    case StackLocation::Base::Register: {
+      const unsigned reg = kDwarfRegisters[location.reg];
       if (!registers.has(reg)) return false;
       base = registers.value[reg];
       break;
     }
   }
-  address = base + static_cast<uint64_t>(place.bytes);
+  address = base + static_cast<uint64_t>(location.bytes);
   return address >= sp() && address - sp() < kMaxGuessedFrameBytes && address % 8 == 0;
 }
 
 // Finds where the function's own instructions, up to its return, load the return address and the caller's rbp
 // from.
 bool Unwinder::State::follow_to_return(const ReturnPath& path, uint64_t& return_at, uint64_t& bp) noexcept {
-  if (!find_place(path.return_address, return_at)) return false;
+  if (!find_location(path.return_address, return_at)) return false;
   uint64_t bp_at;
-  return path.frame_pointer.base == StackPlace::Base::None ||
-         (find_place(path.frame_pointer, bp_at) && memory.load(bp_at, bp));
+  return path.frame_pointer.base == StackLocation::Base::None ||
+         (find_location(path.frame_pointer, bp_at) && memory.load(bp_at, bp));
 }
 
 // True if the call never returns, as in _start, which has no caller: a hlt follows, which only the kernel may
@@ -314,7 +314,7 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
   }
   if (in_module) {
     const ReturnPath path = return_paths.find(pc(), generation_tag, code);
-    if (path.return_address.base == StackPlace::Base::Register && !all_registers)
+    if (path.return_address.base == StackLocation::Base::Register && !all_registers)
       return {StepKind::NeedsRegisters};
     uint64_t return_at;
     uint64_t caller_bp = bp;

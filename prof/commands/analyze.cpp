@@ -58,7 +58,7 @@ void add_analyze_command(CLI::App& app, int& status) {
     const AnalyzeOptions& options = command->options;
     const std::optional<UserRights> rights =
         command->output.empty() ? rights_for(directories.front()) : std::nullopt;
-    const fs::path database = analyze_in_team(
+    const fs::path database = analyze_with_workers(
         options, {directories, command->output,
                   fmt::format("sources {}, recursion {}", options.copy_sources, options.merge_recursion),
                   command->resume});

@@ -11,7 +11,7 @@
 
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/stacks.h"
 #include "prof/export/formats.h"
 #include "prof/export/quantity.h"
@@ -23,10 +23,10 @@ namespace {
 struct Entry {
   uint32_t frame;
   uint32_t callee;  // a frame; kNone: the line itself
-  Place place;
+  SourceLocation location;
   uint32_t node;  // of the stacks, with these costs
 
-  auto key() const { return std::tie(frame, callee, place.file, place.line); }
+  auto key() const { return std::tie(frame, callee, location.file, location.line); }
 };
 
 class CallgrindWriter {
@@ -111,9 +111,9 @@ class CallgrindWriter {
     std::vector<Entry> entries;
     for (uint32_t n = 0; n < stacks_.nodes.size(); ++n) {
       const StackNode& node = stacks_.nodes[n];
-      if (spent(own_, n)) entries.push_back({frame_of(n), kNone, node.place, n});
+      if (spent(own_, n)) entries.push_back({frame_of(n), kNone, node.location, n});
       if (node.parent != kNone && spent(inclusive_, n))
-        entries.push_back({frame_of(node.parent), frame_of(n), stacks_.nodes[node.parent].place, n});
+        entries.push_back({frame_of(node.parent), frame_of(n), stacks_.nodes[node.parent].location, n});
     }
     return entries;
   }
@@ -121,9 +121,9 @@ class CallgrindWriter {
   // Readers identify a function by its file, too. A function without a known definition is in the file of its
   // lines.
   void find_files(const std::vector<Entry>& entries) {
-    for (const Frame& frame : tree_.frames) places_.push_back(definition(frame));
+    for (const Frame& frame : tree_.frames) locations_.push_back(definition(frame));
     for (const Entry& entry : entries)
-      if (!places_[entry.frame].known()) places_[entry.frame].file = entry.place.file;
+      if (!locations_[entry.frame].known()) locations_[entry.frame].file = entry.location.file;
   }
 
   bool spent(const std::vector<int64_t>& costs, uint32_t node) const {
@@ -172,7 +172,7 @@ class CallgrindWriter {
     const bool known = frame.module < database_.modules.size();
     write_name(object, objects_, known ? frame.module + 2 : 1,
                known ? database_.modules[frame.module].path : "???");
-    write_file(file, places_[number].file);
+    write_file(file, locations_[number].file);
     write_name(name, functions_, number + 1, frame_name(database_, frame));
   }
 
@@ -194,7 +194,7 @@ class CallgrindWriter {
 
   void write_function(const Entry* begin, const Entry* end) {
     write_function_name("ob", "fl", "fn", begin->frame);
-    const Place defined = places_[begin->frame];
+    const SourceLocation defined = locations_[begin->frame];
     uint32_t file = defined.file;
     std::vector<int64_t> sum(width_);
     while (begin != end) {
@@ -203,13 +203,13 @@ class CallgrindWriter {
       const std::vector<int64_t>& costs = begin->callee == kNone ? own_ : calls_;
       for (; next != end && next->key() == begin->key(); ++next)
         for (size_t m = 0; m < width_; ++m) sum[m] += costs[next->node * width_ + m];
-      const Place place = begin->place.known() ? begin->place : defined;
-      if (place.file != file) write_file("fi", file = place.file);
+      const SourceLocation location = begin->location.known() ? begin->location : defined;
+      if (location.file != file) write_file("fi", file = location.file);
       if (begin->callee != kNone) {
         write_function_name("cob", "cfi", "cfn", begin->callee);
-        out_.print("calls=1 {}\n", places_[begin->callee].line);
+        out_.print("calls=1 {}\n", locations_[begin->callee].line);
       }
-      out_.print("{}", place.line);
+      out_.print("{}", location.line);
       write_costs(sum.data());
       begin = next;
     }
@@ -226,7 +226,7 @@ class CallgrindWriter {
   // recursion of the caller.
   std::vector<int64_t> own_, inclusive_, calls_;
   std::vector<std::vector<std::pair<uint32_t, std::vector<int64_t>>>> threads_;  // costs by entry point
-  std::vector<Place> places_;                                                    // of the functions, by frame
+  std::vector<SourceLocation> locations_;                                        // of the functions, by frame
   std::unordered_set<uint64_t> objects_, files_, functions_;  // numbers of the names that are written
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/stacks.h"
 #include "prof/export/formats.h"
 
@@ -33,7 +33,7 @@ class CsvWriter {
       const std::string id = words_for(database_.profiles[thread].id);
       for (size_t i = 0; i < own.nodes.size(); ++i) {
         out_.write(id);
-        write_place(own.nodes[i]);
+        write_location(own.nodes[i]);
         out_.print(",{}", csv_field(path(own.nodes[i])));
         for (size_t m = 0; m < tree_.metrics(); ++m) {
           const double value = own.values[i * tree_.metrics() + m];
@@ -51,13 +51,14 @@ class CsvWriter {
                        number(id.thread), csv_field(id.thread_name));
   }
 
-  void write_place(uint32_t node) {
+  void write_location(uint32_t node) {
     const CallNode& call = tree_.nodes[stacks_.nodes[node].call];
     const Frame& frame = tree_.frames[call.frame];
-    const Place place = stacks_.nodes[node].place.known() ? stacks_.nodes[node].place : definition(frame);
+    const SourceLocation location =
+        stacks_.nodes[node].location.known() ? stacks_.nodes[node].location : definition(frame);
     out_.print(",{},{},", call.depth, csv_field(names_[call.frame]));
-    if (place.file < database_.files.size())
-      out_.print("{},{},", csv_field(database_.files[place.file].path), place.line);
+    if (location.file < database_.files.size())
+      out_.print("{},{},", csv_field(database_.files[location.file].path), location.line);
     else
       out_.write(",,");
     if (frame.module < database_.modules.size())

@@ -11,7 +11,7 @@
 
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/stacks.h"
 #include "analysis/views/tree/wording.h"
 #include "prof/export/firefox_markers.h"
@@ -111,7 +111,7 @@ class FirefoxWriter {
       const StackNode& node = stacks_.nodes[n];
       const CallNode& call = tree_.nodes[node.call];
       if (call.inlined && node.parent != kNone) inline_depth[n] = inline_depth[node.parent] + 1;
-      const LocatedFrame key{call.frame, node.place.line, inline_depth[n]};
+      const LocatedFrame key{call.frame, node.location.line, inline_depth[n]};
       const auto [at, is_new] = known.try_emplace(key, static_cast<uint32_t>(frames_.size()));
       if (is_new) frames_.push_back(key);
       frame_of_.push_back(at->second);
@@ -166,8 +166,8 @@ class FirefoxWriter {
     column("resource", functions, [&](size_t i) { number(tree_.frames[i].module, "-1"); });
     column("source", functions, [&](size_t i) { number(definition(tree_.frames[i]).file); });
     column("lineNumber", functions, [&](size_t i) {
-      const Place place = definition(tree_.frames[i]);
-      number(place.known() ? place.line : kNone);
+      const SourceLocation location = definition(tree_.frames[i]);
+      number(location.known() ? location.line : kNone);
     });
     column("columnNumber", functions, same("null"));
     end_table(functions);

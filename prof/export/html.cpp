@@ -7,7 +7,7 @@
 
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/wording.h"
 #include "prof/export/flame_graph.h"
 #include "prof/export/formats.h"
@@ -94,10 +94,11 @@ class HtmlWriter {
   void write_frame(const Frame& frame) {
     out_.write("\n[");
     write_script_string(out_, frame_name(database_, frame));
-    const Place place = definition(frame);
+    const SourceLocation location = definition(frame);
     out_.write(",");
-    write_script_string(out_, place.file < database_.files.size() ? database_.files[place.file].path : "");
-    out_.print(",{},", place.known() ? place.line : 0);
+    write_script_string(out_,
+                        location.file < database_.files.size() ? database_.files[location.file].path : "");
+    out_.print(",{},", location.known() ? location.line : 0);
     write_script_string(out_,
                         frame.module < database_.modules.size() ? database_.modules[frame.module].path : "");
     out_.write("]");

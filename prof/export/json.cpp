@@ -4,7 +4,7 @@
 
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/stacks.h"
 #include "prof/export/formats.h"
 #include "prof/export/json_list.h"
@@ -70,12 +70,12 @@ class JsonWriter {
   }
 
   void write_frame(const Frame& frame) {
-    const Place place = definition(frame);
+    const SourceLocation location = definition(frame);
     out_.write("{\"function\":");
     write_json_string(out_, frame_name(database_, frame));
     out_.write(",\"file\":");
-    number_or_null(place.file);
-    out_.print(",\"line\":{},\"module\":", place.line);
+    number_or_null(location.file);
+    out_.print(",\"line\":{},\"module\":", location.line);
     number_or_null(frame.module);
     out_.print(",\"offset\":{}}}", frame.module == kNone ? 0 : frame.offset);
   }
@@ -85,8 +85,8 @@ class JsonWriter {
     out_.write("[");
     number_or_null(node.parent);
     out_.print(",{},", call.frame);
-    number_or_null(node.place.file);
-    out_.print(",{},{}]", node.place.line, call.inlined ? 1 : 0);
+    number_or_null(node.location.file);
+    out_.print(",{},{}]", node.location.line, call.inlined ? 1 : 0);
   }
 
   void write_thread(uint32_t profile, const OwnCosts& costs) {

@@ -15,7 +15,7 @@
 #include "analysis/database/utf8.h"
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/stacks.h"
 #include "analysis/views/tree/wording.h"
 #include "prof/base/message.h"
@@ -198,13 +198,14 @@ class Otf2Writer {
     for (size_t i = 0; i < tree_.frames.size(); ++i) {
       const Frame& frame = tree_.frames[i];
       const OTF2_StringRef name = text(frame_name(database_, frame));
-      const Place place = definition(frame);
+      const SourceLocation location = definition(frame);
       const std::string module =
           frame.module < database_.modules.size() ? database_.modules[frame.module].path : "";
-      const std::string file = place.file < database_.files.size() ? database_.files[place.file].path : "";
+      const std::string file =
+          location.file < database_.files.size() ? database_.files[location.file].path : "";
       require(OTF2_GlobalDefWriter_WriteRegion(
           definitions_, static_cast<OTF2_RegionRef>(i), name, name, text(module), OTF2_REGION_ROLE_FUNCTION,
-          OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, text(file), place.line, 0));
+          OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE, text(file), location.line, 0));
     }
   }
 
@@ -215,13 +216,13 @@ class Otf2Writer {
     for (size_t n = 0; n < stacks_.nodes.size(); ++n) {
       const StackNode& node = stacks_.nodes[n];
       OTF2_SourceCodeLocationRef line = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
-      if (node.place.known()) {
-        const auto [at, is_new] = lines.try_emplace({node.place.file, node.place.line},
+      if (node.location.known()) {
+        const auto [at, is_new] = lines.try_emplace({node.location.file, node.location.line},
                                                     static_cast<OTF2_SourceCodeLocationRef>(lines.size()));
         line = at->second;
         if (is_new)
           require(OTF2_GlobalDefWriter_WriteSourceCodeLocation(
-              definitions_, line, text(database_.files[node.place.file].path), node.place.line));
+              definitions_, line, text(database_.files[node.location.file].path), node.location.line));
       }
       const CallNode& call = tree_.nodes[node.call];
       require(OTF2_GlobalDefWriter_WriteCallingContext(

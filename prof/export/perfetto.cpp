@@ -10,7 +10,7 @@
 #include "analysis/database/utf8.h"
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "prof/export/formats.h"
 #include "prof/export/lanes.h"
 #include "prof/export/perfetto.pb.h"
@@ -119,10 +119,10 @@ class PerfettoWriter {
       // Perfetto identifies a frame by its address. Functions inlined at one address must not become one
       // frame.
       written->set_rel_pc(i + 1);
-      const Place place = definition(frame);
-      if (!place.known()) return;
-      written->set_source_path_iid(place.file + 1);
-      written->set_line_number(place.line);
+      const SourceLocation location = definition(frame);
+      if (!location.known()) return;
+      written->set_source_path_iid(location.file + 1);
+      written->set_line_number(location.line);
     });
   }
 

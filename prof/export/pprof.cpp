@@ -114,7 +114,7 @@ class PprofWriter {
     for (uint32_t n = 0; n < stacks_.nodes.size(); ++n) {
       const StackNode& node = stacks_.nodes[n];
       const uint64_t outer = inlined(n) ? location_of_[node.parent] : 0;
-      const Key key{outer, tree_.nodes[node.call].frame, node.place.file, node.place.line};
+      const Key key{outer, tree_.nodes[node.call].frame, node.location.file, node.location.line};
       location_of_[n] = known.try_emplace(key, known.size() + 1).first->second;
     }
     location_written_.resize(known.size() + 1);
@@ -122,9 +122,9 @@ class PprofWriter {
 
   // Lines of a function belong to the function's file. A function with lines in several files is written as
   // several functions.
-  uint64_t function(const Frame& frame, uint32_t frame_number, const Place& place) {
-    const Place defined = definition(frame);
-    const uint32_t file = place.known() ? place.file : defined.file;
+  uint64_t function(const Frame& frame, uint32_t frame_number, const SourceLocation& location) {
+    const SourceLocation defined = definition(frame);
+    const uint32_t file = location.known() ? location.file : defined.file;
     const auto [at, is_new] =
         functions_.try_emplace(uint64_t{frame_number} << 32 | file, functions_.size() + 1);
     if (!is_new) return at->second;
@@ -144,10 +144,10 @@ class PprofWriter {
     for (;; node = stacks_.nodes[node].parent) {
       const uint32_t frame_number = tree_.nodes[stacks_.nodes[node].call].frame;
       const Frame& frame = tree_.frames[frame_number];
-      const Place& place = stacks_.nodes[node].place;
+      const SourceLocation& source = stacks_.nodes[node].location;
       profiles::Line* line = location->add_line();
-      line->set_function_id(function(frame, frame_number, place));
-      line->set_line(place.known() ? place.line : definition(frame).line);
+      line->set_function_id(function(frame, frame_number, source));
+      line->set_line(source.known() ? source.line : definition(frame).line);
       if (inlined(node)) continue;
       if (frame.module < database_.modules.size()) {
         location->set_mapping_id(frame.module + 1);

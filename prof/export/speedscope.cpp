@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/views/tree/own_costs.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "prof/export/formats.h"
 #include "prof/export/quantity.h"
 #include "prof/export/trace.h"
@@ -51,11 +51,11 @@ class SpeedscopeWriter {
     const Frame& frame = tree_.frames[number];
     out_.write(number == 0 ? "\n{\"name\":" : ",\n{\"name\":");
     write_json_string(out_, frame_name(database_, frame));
-    const Place place = definition(frame);
-    if (place.file < database_.files.size()) {
+    const SourceLocation location = definition(frame);
+    if (location.file < database_.files.size()) {
       out_.write(",\"file\":");
-      write_json_string(out_, database_.files[place.file].path);
-      out_.print(",\"line\":{}", place.line);
+      write_json_string(out_, database_.files[location.file].path);
+      out_.print(",\"line\":{}", location.line);
     }
     out_.write("}");
   }

@@ -43,10 +43,10 @@ void tree_as_csv(const CallTree& tree, const View& view, const ReportOptions& op
     out.print("{},", r);
     if (row.parent != kNone) out.print("{}", row.parent);
     out.print(",{},{},", row.depth, csv_field(frame_name(database, frame)));
-    if (row.place.file < database.files.size()) {
-      out.write(csv_field(database.files[row.place.file].path));
+    if (row.location.file < database.files.size()) {
+      out.write(csv_field(database.files[row.location.file].path));
       out.write(",");
-      if (row.place.line > 0) out.print("{}", row.place.line);
+      if (row.location.line > 0) out.print("{}", row.location.line);
     } else {
       out.write(",");
     }

@@ -115,7 +115,7 @@ std::string where(const Blamed& blamed) {
   std::string text = shorten_name(printable(blamed.what), kNameColumns);
   if (!blamed.caller.empty())
     text += fmt::format(" <- {}", shorten_name(printable(blamed.caller), kNameColumns));
-  if (!blamed.place.empty()) text += fmt::format(" ({})", printable(blamed.place));
+  if (!blamed.location.empty()) text += fmt::format(" ({})", printable(blamed.location));
   return text;
 }
 
@@ -268,7 +268,7 @@ void write_idleness(const CallTree& tree, const ReportOptions& options, TextStyl
     const auto rows = [&](const char* kind, const std::vector<Blamed>& all) {
       for (const Blamed& blamed : all)
         out.print("{},{},{},{},{},{},{}\n", kind, csv_field(blamed.what), csv_field(blamed.caller),
-                  csv_field(blamed.place), blamed.value_s, blamed.share, blamed.share_of_run);
+                  csv_field(blamed.location), blamed.value_s, blamed.share, blamed.share_of_run);
     };
     rows("device", found.device);
     rows("cpu", found.cpu);

@@ -5,17 +5,17 @@
 namespace prof {
 namespace {
 
-void write_place(const CallTree& tree, const Row& row, Output& out) {
+void write_location(const CallTree& tree, const Row& row, Output& out) {
   const Database& database = *tree.database;
-  const bool has_file = row.place.file < database.files.size();
+  const bool has_file = row.location.file < database.files.size();
   out.write(",\"file\":");
   if (has_file)
-    write_json_string(out, database.files[row.place.file].path);
+    write_json_string(out, database.files[row.location.file].path);
   else
     out.write("null");
   out.write(",\"line\":");
-  if (has_file && row.place.line > 0)
-    out.print("{}", row.place.line);
+  if (has_file && row.location.line > 0)
+    out.print("{}", row.location.line);
   else
     out.write("null");
   const Frame& frame = tree.frames[row.frame];
@@ -69,7 +69,7 @@ void write_row(const CallTree& tree, const View& view, size_t r, Output& out) {
     out.print("{}", row.parent);
   out.print(",\"depth\":{},\"function\":", row.depth);
   write_json_string(out, frame_name(*tree.database, tree.frames[row.frame]));
-  write_place(tree, row, out);
+  write_location(tree, row, out);
   out.print(",\"inlined\":{}", row.inlined);
   write_values(tree, view, r, out);
   out.write("}");

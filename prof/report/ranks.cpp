@@ -55,7 +55,7 @@ class RanksText {
       out_.write(wrapped_behind("  * ", finding.sentence, style_));
       if (!finding.advice.empty()) out_.write(wrapped_behind("    Change: ", finding.advice, style_));
     }
-    if (report_.late && !report_.late->places.empty()) late(*report_.late);
+    if (report_.late && !report_.late->locations.empty()) late(*report_.late);
     clusters();
     ranks();
   }
@@ -70,11 +70,11 @@ class RanksText {
     out_.print("{}\n",
                bold(style_, fmt::format("code in which ranks are late, of {} that other ranks wait for them",
                                         format_duration(late.blamed_s))));
-    for (size_t i = 0; i < std::min(late.places.size(), kShownLate); ++i)
-      out_.write(
-          wrapped_behind(fmt::format("{:>7} {:>9}  ", format_percent(late.places[i].seconds / late.blamed_s),
-                                     format_duration(late.places[i].seconds)),
-                         format_rank_place(tree_, report_.costs.places[late.places[i].place]), style_));
+    for (size_t i = 0; i < std::min(late.locations.size(), kShownLate); ++i)
+      out_.write(wrapped_behind(
+          fmt::format("{:>7} {:>9}  ", format_percent(late.locations[i].seconds / late.blamed_s),
+                      format_duration(late.locations[i].seconds)),
+          format_rank_location(tree_, report_.costs.locations[late.locations[i].location]), style_));
     if (late.nobody_s > 0)
       out_.print("  and {} in which all ranks wait: transfers, or time not measured\n",
                  format_duration(late.nobody_s));
@@ -86,9 +86,9 @@ class RanksText {
       const RankCluster& cluster = report_.clusters[c];
       std::string text = fmt::format("{}: {} each", format_ranks_of(report_, cluster.ranks),
                                      format_duration(cluster.seconds));
-      for (size_t i = 0; i < cluster.places.size(); ++i)
+      for (size_t i = 0; i < cluster.locations.size(); ++i)
         text += fmt::format(", {} in {}", format_percent(cluster.shares[i]),
-                            format_rank_place(tree_, report_.costs.places[cluster.places[i]]));
+                            format_rank_location(tree_, report_.costs.locations[cluster.locations[i]]));
       out_.write(wrapped_behind(fmt::format("  {}  ", cluster_name(c)), text, style_));
     }
     if (report_.clusters.size() > kShownClusters)
@@ -102,7 +102,7 @@ class RanksText {
     double most = 0;
     const auto add = [&](RankQuantity quantity, double seconds) {
       const RankStatistics& all = *report_.find(quantity);
-      const double usual = all.deviation + kNoDifference * report_.line.median;
+      const double usual = all.deviation + kNoDifference * report_.track.median;
       if (usual > 0) most = std::max(most, std::abs(seconds - all.median) / usual);
     };
     for (const RankActivity activity : {RankActivity::Compute, RankActivity::Io, RankActivity::Device})
@@ -185,30 +185,30 @@ Json rank_as_json(const RankReport& report, uint32_t index) {
 }
 
 Json cluster_as_json(const CallTree& tree, const RankReport& report, const RankCluster& cluster) {
-  Json places = Json::array(), ranks = Json::array();
+  Json locations = Json::array(), ranks = Json::array();
   for (const uint32_t r : cluster.ranks) ranks.push_back(report.costs.ranks[r].rank);
-  for (size_t i = 0; i < cluster.places.size(); ++i) {
-    const RankPlace& place = report.costs.places[cluster.places[i]];
-    places.push_back({{"place", format_rank_place(tree, place)},
-                      {"activity", name_of(quantity_of(place.activity))},
-                      {"share", cluster.shares[i]}});
+  for (size_t i = 0; i < cluster.locations.size(); ++i) {
+    const RankLocation& location = report.costs.locations[cluster.locations[i]];
+    locations.push_back({{"place", format_rank_location(tree, location)},
+                         {"activity", name_of(quantity_of(location.activity))},
+                         {"share", cluster.shares[i]}});
   }
-  return {{"ranks", std::move(ranks)}, {"time_s", cluster.seconds}, {"places", std::move(places)}};
+  return {{"ranks", std::move(ranks)}, {"time_s", cluster.seconds}, {"places", std::move(locations)}};
 }
 
 Json late_as_json(const CallTree& tree, const RankReport& report) {
   const LateRanks& late = *report.late;
-  Json places = Json::array();
-  for (const LateRanks::Blame& blame : late.places) {
-    const RankPlace& place = report.costs.places[blame.place];
-    places.push_back({{"place", format_rank_place(tree, place)},
-                      {"activity", name_of(quantity_of(place.activity))},
-                      {"blame_s", blame.seconds}});
+  Json locations = Json::array();
+  for (const LateRanks::Blame& blame : late.locations) {
+    const RankLocation& location = report.costs.locations[blame.location];
+    locations.push_back({{"place", format_rank_location(tree, location)},
+                         {"activity", name_of(quantity_of(location.activity))},
+                         {"blame_s", blame.seconds}});
   }
   return {{"waited_s", late.waited_s},
           {"blamed_s", late.blamed_s},
           {"nobody_s", late.nobody_s},
-          {"places", std::move(places)}};
+          {"places", std::move(locations)}};
 }
 
 }  // namespace

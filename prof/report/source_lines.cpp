@@ -24,11 +24,11 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-std::string SourceLines::line(const Place& place) {
-  if (place.file >= database_.files.size() || place.line == 0) return {};
-  const auto [at, is_new] = lines_of_file_.try_emplace(place.file);
-  if (is_new) at->second = lines_of(SourceText(path_, database_.files[place.file]).copy_or_file());
-  return place.line <= at->second.size() ? at->second[place.line - 1] : std::string();
+std::string SourceLines::line(const SourceLocation& location) {
+  if (location.file >= database_.files.size() || location.line == 0) return {};
+  const auto [at, is_new] = lines_of_file_.try_emplace(location.file);
+  if (is_new) at->second = lines_of(SourceText(path_, database_.files[location.file]).copy_or_file());
+  return location.line <= at->second.size() ? at->second[location.line - 1] : std::string();
 }
 
 }  // namespace prof

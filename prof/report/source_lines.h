@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/database/model.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 namespace prof {
 
@@ -17,9 +17,9 @@ class SourceLines {
   // during the analysis, take precedence over the files themselves.
   SourceLines(const Database& database, const std::string& path) : database_(database), path_(path) {}
 
-  // Returns the line without indentation and printable. Empty if the place is not known, its file cannot be
-  // read, or its path is not absolute.
-  std::string line(const Place& place);
+  // Returns the line without indentation and printable. Empty if the location is not known, its file cannot
+  // be read, or its path is not absolute.
+  std::string line(const SourceLocation& location);
 
  private:
   const Database& database_;

@@ -132,8 +132,8 @@ class SummaryText {
 
   // Returns the source line of a frame with its share of the cost there, or else its module. Never shortened,
   // unlike the name.
-  std::string where(uint32_t frame, const Place& place, double share_at_place = 1) const {
-    const std::string at = format_place(*tree_.database, place, share_at_place);
+  std::string where(uint32_t frame, const SourceLocation& location, double share_at_location = 1) const {
+    const std::string at = format_location(*tree_.database, location, share_at_location);
     return printable(at.empty() ? format_module(*tree_.database, tree_.frames[frame]) : at);
   }
 
@@ -204,7 +204,7 @@ class SummaryText {
       if (line.call != kNone && tree_.share(line.call_cost, 0) >= kWorthALine)
         called = fmt::format(" -> {} ({:.0f} %)", name(line.call, kCallerNameColumns),
                              100 * tree_.share(line.call_cost, 0));
-      const std::string at = where(line.frame, line.place);
+      const std::string at = where(line.frame, line.location);
       const size_t columns = free_columns(kShareColumns + 4 + columns_of(at) + columns_of(called));
       lines.push_back(fmt::format("{}  {}{}{}", share(line.cost),
                                   name(line.frame, std::min(kHotNameColumns, std::max<size_t>(columns, 5))),
@@ -227,8 +227,8 @@ class SummaryText {
       if (rows.empty() || rows.back().step.frame != step.frame) {
         rows.push_back({step, 1});
       } else {
-        rows.back().step.place = step.place;
-        rows.back().step.share_at_place = step.share_at_place;
+        rows.back().step.location = step.location;
+        rows.back().step.share_at_location = step.share_at_location;
         ++rows.back().times;
       }
     }
@@ -238,7 +238,7 @@ class SummaryText {
   std::string path_line(const PathRow& row, size_t level) const {
     const PathStep& step = row.step;
     const size_t indent = 2 * std::min(level, kPathIndentLevels);
-    std::string at = where(step.frame, step.place, step.share_at_place);
+    std::string at = where(step.frame, step.location, step.share_at_location);
     if (row.times > 1) at += fmt::format("{}{} times in a row", at.empty() ? "" : ", ", row.times);
     return fmt::format("{}  {:{}}{}{}", share(step.inclusive), "", indent,
                        name(step.frame, free_columns(indent + columns_of(at) + kShareColumns + 4)),
@@ -250,14 +250,14 @@ class SummaryText {
     for (const HotFunction& hot : hot_functions(tree_, limit)) {
       if (!lines.empty() && tree_.share(hot.cost.exclusive, 0) < kWorthALine) break;
       const std::string function =
-          name(hot.frame, kHotNameColumns) + apart(where(hot.frame, hot.place, hot.share_at_place));
+          name(hot.frame, kHotNameColumns) + apart(where(hot.frame, hot.location, hot.share_at_location));
       std::string line = fmt::format("{}  {}", share(hot.cost.exclusive), function);
       size_t columns = kShareColumns + 2 + columns_of(function);
       const bool has_program_caller =
           std::ranges::any_of(hot.callers, [&](const PathStep& step) { return is_program_code(step.frame); });
       for (const PathStep& caller : hot.callers) {
         if (has_program_caller && !is_program_code(caller.frame)) continue;
-        const std::string at = where(caller.frame, caller.place);
+        const std::string at = where(caller.frame, caller.location);
         const std::string next =
             " <- " + name(caller.frame, kCallerNameColumns) + (at.empty() ? "" : " (" + at + ")");
         if (free_columns(columns) < columns_of(next) + 4) {  // room for the dots

@@ -22,7 +22,7 @@ constexpr size_t kMinValueColumns = 7;
 constexpr size_t kMinNameColumns = 16;
 // For the lines view: cells up to this width are aligned. Wider cells shift the rest of their row to the
 // right.
-constexpr size_t kAlignedPlaceColumns = 32;
+constexpr size_t kAlignedLocationColumns = 32;
 constexpr size_t kAlignedFunctionColumns = 48;
 constexpr size_t kMinSourceColumns = 8;
 
@@ -66,21 +66,21 @@ class TreeText {
     levels_ = style_.columns > 0 ? static_cast<uint32_t>(style_.columns / 3 / indent_) : kMaxLevels;
   }
 
-  // Fits the lines view to a terminal: two fifths of the width after the place are for the source.
+  // Fits the lines view to a terminal: two fifths of the width after the location are for the source.
   void fit_lines() {
     SourceLines sources(*tree_.database, options_.database);
     bool has_source = false;
     for (const Row& row : view_.rows) {
-      place_columns_ = std::max(place_columns_, columns_of(place_of(row)));
+      location_columns_ = std::max(location_columns_, columns_of(location_of(row)));
       const size_t name = columns_of(printable(frame_name(*tree_.database, tree_.frames[row.frame])));
       function_columns_ = std::max(function_columns_, name + columns_of(function_tail(row)));
-      sources_.push_back(sources.line(row.place));
+      sources_.push_back(sources.line(row.location));
       has_source |= !sources_.back().empty();
     }
-    place_columns_ = std::min(place_columns_, kAlignedPlaceColumns);
+    location_columns_ = std::min(location_columns_, kAlignedLocationColumns);
     function_columns_ = has_source ? std::min(function_columns_, kAlignedFunctionColumns) : 0;
     if (style_.columns == 0) return;
-    const size_t room = free_columns(left_columns() + place_columns_ + 5);
+    const size_t room = free_columns(left_columns() + location_columns_ + 5);
     function_columns_ = std::min(function_columns_, std::max(kMinNameColumns, room * 3 / 5));
   }
 
@@ -117,7 +117,7 @@ class TreeText {
                    "max", value_columns_[m], "stddev", value_columns_[m], "threads");
     }
     if (shows_lines())
-      out_.print(" {:<{}}  {:<{}}{}\n", "line", place_columns_, "function", function_columns_,
+      out_.print(" {:<{}}  {:<{}}{}\n", "line", location_columns_, "function", function_columns_,
                  function_columns_ > 0 ? "  source" : "");
     else
       out_.write(options_.view == ReportView::BottomUp ? " function, callers below\n" : " function\n");
@@ -170,10 +170,10 @@ class TreeText {
     std::string lead(indent_ * std::min(row.depth, levels_), ' ');
     if (row.depth > levels_) lead += fmt::format("[{}] ", row.depth);
     std::string tail = row.inlined ? " [inlined]" : "";
-    const std::string place = printable(format_place(database, row.place));
-    if (!place.empty()) tail += "  " + place;
+    const std::string location = printable(format_location(database, row.location));
+    if (!location.empty()) tail += "  " + location;
     const std::string module = printable(format_module(database, frame));
-    if ((options_.view == ReportView::Flat || place.empty()) && !module.empty()) tail += "  " + module;
+    if ((options_.view == ReportView::Flat || location.empty()) && !module.empty()) tail += "  " + module;
     std::string name = printable(frame_name(database, frame));
     if (style_.columns > 0) {
       const size_t taken = left_columns() + lead.size() + columns_of(tail);
@@ -182,7 +182,9 @@ class TreeText {
     out_.print(" {}{}{}\n", lead, name, tail);
   }
 
-  std::string place_of(const Row& row) const { return printable(format_place(*tree_.database, row.place)); }
+  std::string location_of(const Row& row) const {
+    return printable(format_location(*tree_.database, row.location));
+  }
 
   std::string function_tail(const Row& row) const {
     const std::string module = printable(format_module(*tree_.database, tree_.frames[row.frame]));
@@ -191,7 +193,7 @@ class TreeText {
 
   void write_line(size_t r) {
     const Row& row = view_.rows[r];
-    std::string line = padded(place_of(row), place_columns_) + "  ";
+    std::string line = padded(location_of(row), location_columns_) + "  ";
     const std::string tail = function_tail(row);
     std::string name = printable(frame_name(*tree_.database, tree_.frames[row.frame]));
     if (style_.columns > 0) {
@@ -201,7 +203,7 @@ class TreeText {
     }
     line += name + tail;
     if (!sources_[r].empty()) {
-      line = padded(line, place_columns_ + 2 + function_columns_) + "  ";
+      line = padded(line, location_columns_ + 2 + function_columns_) + "  ";
       const size_t room = style_.columns == 0 ? 0 : free_columns(left_columns() + columns_of(line));
       if (style_.columns == 0 || room >= kMinSourceColumns) line += shorten_end(sources_[r], room);
     }
@@ -222,7 +224,7 @@ class TreeText {
   uint32_t levels_ = kMaxLevels;  // levels that are indented
   std::vector<size_t> value_columns_;
   // For the lines view; functions are not aligned if no source is known.
-  size_t place_columns_ = 4;  // its heading
+  size_t location_columns_ = 4;  // its heading
   size_t function_columns_ = 0;
   std::vector<std::string> sources_;  // per row
 };

@@ -19,7 +19,7 @@
 #include "prof/base/message.h"
 #include "prof/base/progress_bar.h"
 #include "prof/base/terminal.h"
-#include "prof/ranks/analysis_team.h"
+#include "prof/ranks/analysis_workers.h"
 #include "prof/ranks/measurement_directory.h"
 #include "prof/report/report_command.h"
 
@@ -32,8 +32,8 @@ namespace {
 // File in a database with the state of the measurements that were analyzed.
 constexpr char kStateFile[] = "measured";
 
-int default_jobs(const Team& team) {
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / team.sharing_processors());
+int default_jobs(const AnalysisWorkers& workers) {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / workers.sharing_processors());
 }
 
 template <typename Work>
@@ -60,22 +60,22 @@ fs::path analyze(const std::vector<fs::path>& directories, const fs::path& outpu
   if (!output.empty() && has_measurements(output))
     fail(kOwnFailure, "{} holds measurements, not a database; choose another path with -o", output.string());
   const std::string state =
-      options.team->is_first() ? state_of_measurements(directories.front()) : std::string();
+      options.workers->is_first() ? state_of_measurements(directories.front()) : std::string();
   const AnalyzeResult result = with_progress(
       options, [&](const AnalyzeOptions& showing) { return run_analyze(directories, output, showing); });
   for (const std::string& warning : result.warnings) remark_line(warning);
-  if (options.team->is_first()) try {
+  if (options.workers->is_first()) try {
       write_own_file(result.database / kStateFile, state);
     } catch (const WriteError&) {
       remark("cannot write {}; the next report analyzes again", (result.database / kStateFile).string());
     }
-  options.team->finish();
+  options.workers->finish();
   return result.database;
 }
 
 AnalyzeOptions default_options() {
   AnalyzeOptions options;
-  options.jobs = default_jobs(Team::alone());
+  options.jobs = default_jobs(AnalysisWorkers::alone());
   return options;
 }
 
@@ -111,17 +111,17 @@ bool is_up_to_date(const fs::path& directory) {
 }  // namespace
 
 // One of many processes reports an error.
-fs::path analyze_in_team(AnalyzeOptions options, const TeamRequest& request) try {
-  const std::unique_ptr<Team> team = join_team(request);
-  if (team) options.team = team.get();
-  if (options.jobs == 0) options.jobs = default_jobs(*options.team);
+fs::path analyze_with_workers(AnalyzeOptions options, const WorkersRequest& request) try {
+  const std::unique_ptr<AnalysisWorkers> workers = join_workers(request);
+  if (workers) options.workers = workers.get();
+  if (options.jobs == 0) options.jobs = default_jobs(*options.workers);
   try {
     return analyze(request.directories, request.output, options);
   } catch (const std::exception&) {
-    if (!options.team->is_own_failure()) throw TeamError("");
+    if (!options.workers->is_own_failure()) throw WorkersError("");
     throw;
   }
-} catch (const TeamError& error) {
+} catch (const WorkersError& error) {
   throw CommandError(kOwnFailure, error.what());
 }
 

@@ -6,13 +6,13 @@
 
 #include "analysis/analyze/run_analyze.h"
 #include "analysis/database/database.h"
-#include "prof/ranks/analysis_team.h"
+#include "prof/ranks/analysis_workers.h"
 
 namespace prof {
 
 // Analyzes as one of the processes that a launcher started, or alone. options.jobs = 0 uses all processors.
 // Returns the database's path. Throws CommandError (125), or what the analysis throws.
-std::filesystem::path analyze_in_team(AnalyzeOptions options, const TeamRequest& request);
+std::filesystem::path analyze_with_workers(AnalyzeOptions options, const WorkersRequest& request);
 
 // Returns the database of a measurement directory. If it is missing or older than the measurements, analyzes
 // with default options into DIR/database. If that cannot be written, the result stays in memory, and one line

@@ -41,22 +41,22 @@ class ShadowTable {
   bool is_left(const void* lock) noexcept;
 
  private:
-  static constexpr uint32_t kPlaces = 4 * kMaxShadows;  // including refused locks
+  static constexpr uint32_t kSlots = 4 * kMaxShadows;  // including refused locks
   static constexpr uint32_t kMaxProbes = 64;
   static constexpr uint32_t kUnknown = 0;
   static constexpr uint32_t kRefused = UINT32_MAX;
   static constexpr uint32_t kLeft = UINT32_MAX - 1;
 
-  struct Place {
+  struct Slot {
     std::atomic<uintptr_t> lock{};
     std::atomic<uint32_t> shadow{};  // number + 1, kUnknown, kRefused or kLeft
   };
 
-  Place* place_of(const volatile void* lock) noexcept;
+  Slot* slot_of(const volatile void* lock) noexcept;
   ShadowLock* take_new() noexcept;
 
   std::atomic<uint32_t> given_out_{};
-  Place places_[kPlaces] = {};
+  Slot slots_[kSlots] = {};
   ShadowLock shadows_[kMaxShadows] = {};
 };
 

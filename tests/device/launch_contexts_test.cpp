@@ -36,25 +36,25 @@ thread_local Probe* probe;
 
 const char* const kKernels[] = {"KernelM", "KernelN", "KernelM2", "x", "y", "z"};
 
-[[gnu::noinline]] void launch(uint32_t line, const char* kernel) {
+[[gnu::noinline]] void launch(uint32_t track, const char* kernel) {
   Probe& p = *probe;
   ucontext_t here;
   capture(here);
   const WalkOrigin origin{static_cast<uint64_t>(here.uc_mcontext.gregs[REG_RIP]),
                           static_cast<uint64_t>(here.uc_mcontext.gregs[REG_RSP]),
                           static_cast<uint64_t>(here.uc_mcontext.gregs[REG_RBP])};
-  const LaunchTarget target{reinterpret_cast<const void*>(&launch), line, kernel};
+  const LaunchTarget target{reinterpret_cast<const void*>(&launch), track, kernel};
   const NodeId node = p.contexts->find(origin, target);
   const Stack stack = p.walker.unwinder.walk(here, p.contexts->record());
   const Frames frames(stack.frames, stack.frames + stack.depth);
   if (node != kNoNode) {
     ++p.found;
-    p.wrong += p.known[node] != std::pair(frames, line);
+    p.wrong += p.known[node] != std::pair(frames, track);
     return;
   }
   ++p.walked;
   const auto fresh = static_cast<NodeId>(p.known.size());
-  p.known[fresh] = {frames, line};
+  p.known[fresh] = {frames, track};
   p.contexts->add(p.arena, target, fresh);
 }
 
@@ -114,20 +114,20 @@ void go_on(Random& random, int depth) {
   asm volatile("");
 }
 
-[[gnu::noinline]] void launch_realigned(uint32_t line) {
+[[gnu::noinline]] void launch_realigned(uint32_t track) {
   alignas(64) volatile char block[64];
-  volatile char* room = static_cast<char*>(alloca(16 * (1 + line)));
+  volatile char* room = static_cast<char*>(alloca(16 * (1 + track)));
   room[0] = 1;
   block[0] = 1;
-  launch(line, "KernelM");
+  launch(track, "KernelM");
   asm volatile("" : : "r"(room), "r"(block) : "memory");
 }
-[[gnu::noinline]] void from_one_place(uint32_t line) {
-  launch_realigned(line);
+[[gnu::noinline]] void from_one_place(uint32_t track) {
+  launch_realigned(track);
   asm volatile("");
 }
-[[gnu::noinline]] void from_another(uint32_t line) {
-  launch_realigned(line);
+[[gnu::noinline]] void from_another(uint32_t track) {
+  launch_realigned(track);
   asm volatile("");
 }
 
@@ -211,8 +211,8 @@ TEST_CASE("more queues and kernels than are kept for one path are walked for, an
     Probe p;
     probe = &p;
     for (int round = 0; round < 50; ++round)
-      for (uint32_t line = 0; line < 3; ++line)
-        for (const char* kernel : kKernels) launch(line, kernel);
+      for (uint32_t track = 0; track < 3; ++track)
+        for (const char* kernel : kKernels) launch(track, kernel);
     CHECK(p.wrong == 0);
     CHECK(p.found + p.walked == 50 * 3 * std::size(kKernels));
   }).join();

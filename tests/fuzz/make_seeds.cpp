@@ -16,8 +16,8 @@
 #include "tests/analysis/import/perf_writer.h"
 #include "tests/elf/small_file.h"
 #include "tests/fuzz/database_files.h"
-#include "tests/fuzz/team_seed.h"
 #include "tests/fuzz/timeline_seed.h"
+#include "tests/fuzz/workers_seed.h"
 #include "tests/measurement/synthetic.h"
 #include "tests/repair/layout/plans.h"
 #include "tests/sample/synthetic_ring.h"
@@ -88,10 +88,10 @@ void add_timelines(const Seeds& seeds) {
   seeds.add("timeline", "traces-and-index", input + test::read_bytes(seed.path() / viewer::kIndexFile));
 }
 
-void add_team_parts(const Seeds& seeds) {
-  const test::TeamSeed seed;
+void add_workers_parts(const Seeds& seeds) {
+  const test::WorkersSeed seed;
   for (size_t i = 0; i < seed.parts().size(); ++i)
-    seeds.add("team_parts", seed.parts()[i], static_cast<char>(i) + seed.text_of(seed.parts()[i]));
+    seeds.add("workers_parts", seed.parts()[i], static_cast<char>(i) + seed.text_of(seed.parts()[i]));
 }
 
 void add_measurements(const Seeds& seeds) {
@@ -297,7 +297,7 @@ int main(int argc, char** argv) {
   const Seeds seeds(argv[1]);
   add_databases(seeds);
   add_timelines(seeds);
-  add_team_parts(seeds);
+  add_workers_parts(seeds);
   add_measurements(seeds);
   add_containers(seeds);
   add_imports(seeds);

@@ -1,5 +1,5 @@
 #pragma once
-// Test support: lines of devices and queues, and memory accesses, written by the runtime's own code.
+// Test support: tracks of devices and queues, and memory accesses, written by the runtime's own code.
 
 #include <vector>
 
@@ -10,23 +10,23 @@
 
 namespace prof::test {
 
-// A queue, or the single line of a device, which has no tasks.
-class RecordedLine {
+// A queue, or the single track of a device, which has no tasks.
+class RecordedTrack {
  public:
-  RecordedLine(hpcrun::MeasurementFile& file, uint32_t index, uint64_t period_ns = 0) : line(index) {
+  RecordedTrack(hpcrun::MeasurementFile& file, uint32_t index, uint64_t period_ns = 0) : track(index) {
     if (!tree.attach(file, arena, index) || !tasks.attach(file, arena, index, period_ns))
-      throw std::runtime_error("no memory for a line");
+      throw std::runtime_error("no memory for a track");
   }
-  ~RecordedLine() { arena.release_all(); }
-  RecordedLine(const RecordedLine&) = delete;
-  RecordedLine& operator=(const RecordedLine&) = delete;
+  ~RecordedTrack() { arena.release_all(); }
+  RecordedTrack(const RecordedTrack&) = delete;
+  RecordedTrack& operator=(const RecordedTrack&) = delete;
 
   void seal() {
     tree.seal();
     tasks.seal();
   }
 
-  uint32_t line;
+  uint32_t track;
   hpcrun::Arena arena;
   hpcrun::CallingContextTree tree;
   hpcrun::TaskStream tasks;

@@ -43,9 +43,9 @@ TEST_CASE("devices, queues and symbols come back as they were written") {
   CHECK(read.devices[0].api == "OpenCL");
   CHECK(read.devices[0].driver == "PoCL 3.1");
   CHECK(read.devices[0].first_use_ns == 1'000);
-  CHECK(read.devices[1].line == 7);
+  CHECK(read.devices[1].track == 7);
   REQUIRE(read.queues.size() == 1);
-  CHECK(read.queues[0].line == 6);
+  CHECK(read.queues[0].track == 6);
   CHECK(read.queues[0].device == 0);
   CHECK(read.queues[0].created_ns == 1'500);
   CHECK(read.queues[0].name == "queue 1");
@@ -53,17 +53,17 @@ TEST_CASE("devices, queues and symbols come back as they were written") {
   CHECK(read.symbols[0].name == "[copy to device]");
   CHECK(read.symbols[1].frame == hpcrun::make_frame(hpcrun::kModuleDevice, 3));
   REQUIRE(read.threads.size() == 4);
-  CHECK(read.threads[0].kind == LineKind::Thread);
-  CHECK(read.threads[1].kind == LineKind::Device);
-  CHECK(read.threads[2].kind == LineKind::Queue);
-  CHECK(read.threads[3].kind == LineKind::Device);
+  CHECK(read.threads[0].kind == TrackKind::Thread);
+  CHECK(read.threads[1].kind == TrackKind::Device);
+  CHECK(read.threads[2].kind == TrackKind::Queue);
+  CHECK(read.threads[3].kind == TrackKind::Device);
 }
 
 TEST_CASE("tasks come back in the order of writing, also where they overlap or time runs back") {
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
   recorder.file.write_queue(3, 0, 0, "");
-  RecordedLine queue(recorder.file, 3);
+  RecordedTrack queue(recorder.file, 3);
   const hpcrun::FrameKey frame = hpcrun::make_frame(hpcrun::kModuleDevice, 1);
   const hpcrun::NodeId node = queue.tree.insert(&frame, 1);
   Random random(1);
@@ -94,7 +94,7 @@ TEST_CASE("a task takes at most 12 bytes on a schedule of 10,000 launches a seco
   constexpr unsigned kTasks = 200'000;
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
-  RecordedLine queue(recorder.file, 3);
+  RecordedTrack queue(recorder.file, 3);
   Random random(2);
   uint64_t end = kStartMonotonic;
   for (unsigned i = 0; i < kTasks; ++i) {
@@ -142,7 +142,7 @@ TEST_CASE("waits come back with their parts, which never exceed them") {
 TEST_CASE("what was published of an unfinished file is read, and a damaged extent loses only itself") {
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
-  RecordedLine queue(recorder.file, 3);
+  RecordedTrack queue(recorder.file, 3);
   uint64_t time = kStartMonotonic;
   constexpr unsigned kTasks = 20'000;
   for (unsigned i = 0; i < kTasks; ++i, time += 5'000)

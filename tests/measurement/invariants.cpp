@@ -10,16 +10,16 @@
 namespace prof::test {
 namespace {
 
-const char* broken_in_tasks(const MeasuredThread& line) {
-  RecordReader<DeviceTask> reader = line.tasks();
+const char* broken_in_tasks(const MeasuredThread& track) {
+  RecordReader<DeviceTask> reader = track.tasks();
   uint64_t records = 0;
   for (DeviceTask task; reader.next(task); ++records) {
     if (task.submit_ns > task.start_ns) return "a task is submitted before it starts";
     if (task.start_ns > task.end_ns) return "a task starts before it ends";
     if (task.stands_from_ns > task.stands_until_ns) return "a task stands for no negative time";
-    if (task.node >= line.nodes.size()) return "a task's node exists";
+    if (task.node >= track.nodes.size()) return "a task's node exists";
   }
-  if (records > line.trace_bytes / hpcrun::kTaskNumbers) return "tasks take space";
+  if (records > track.trace_bytes / hpcrun::kTaskNumbers) return "tasks take space";
   return nullptr;
 }
 
@@ -52,7 +52,7 @@ const char* broken_in_accesses(const MeasuredThread& thread) {
 
 const char* broken_in_devices(const ProcessMeasurement& measurement) {
   if (!std::ranges::is_sorted(measurement.devices, {}, &MeasuredDevice::index)) return "devices are sorted";
-  if (!std::ranges::is_sorted(measurement.queues, {}, &MeasuredQueue::line)) return "queues are sorted";
+  if (!std::ranges::is_sorted(measurement.queues, {}, &MeasuredQueue::track)) return "queues are sorted";
   if (!std::ranges::is_sorted(measurement.objects, {}, &MeasuredObject::id)) return "objects are sorted";
   if (!std::ranges::is_sorted(measurement.repairs, {}, &MeasuredRepair::time_ns)) return "repairs are sorted";
   if (!std::ranges::is_sorted(measurement.symbols, {}, &MeasuredSymbol::frame)) return "symbols are sorted";
@@ -60,9 +60,9 @@ const char* broken_in_devices(const ProcessMeasurement& measurement) {
   for (const MeasuredWritten& written : measurement.written)
     if (written.bytes == 0 || written.line % 64 != 0) return "bytes of a line were written";
   for (const MeasuredQueue& queue : measurement.queues)
-    if (std::ranges::find(measurement.threads, queue.line, &MeasuredThread::index) ==
+    if (std::ranges::find(measurement.threads, queue.track, &MeasuredThread::index) ==
         measurement.threads.end())
-      return "a queue has a line";
+      return "a queue has a track";
   return nullptr;
 }
 

@@ -48,7 +48,7 @@ std::vector<uint8_t> small_device_measurement() {
   recorder.file.write_thread_start(0, 1, 2, "main");
   RecordedThread& thread = recorder.add_thread();
   recorder.file.write_device({0, 1, kStartMonotonic, "device", "uuid", "API", "driver"});
-  RecordedLine device(recorder.file, 1), exact(recorder.file, 2), sampled(recorder.file, 3, 100'000);
+  RecordedTrack device(recorder.file, 1), exact(recorder.file, 2), sampled(recorder.file, 3, 100'000);
   hpcrun::WaitStream waits;
   REQUIRE(waits.attach(recorder.file, thread.arena, 0));
   const hpcrun::FrameKey call = hpcrun::make_frame(1, 0x40);
@@ -56,11 +56,11 @@ std::vector<uint8_t> small_device_measurement() {
   recorder.file.write_symbol(kernel, "kernel");
   const hpcrun::NodeId node = thread.tree.insert(&call, 1);
   uint64_t now = kStartMonotonic;
-  for (RecordedLine* queue : {&exact, &sampled}) {
-    recorder.file.write_queue(queue->line, 0, kStartMonotonic, "queue");
+  for (RecordedTrack* queue : {&exact, &sampled}) {
+    recorder.file.write_queue(queue->track, 0, kStartMonotonic, "queue");
     const hpcrun::FrameKey path[] = {kernel, call};
     const hpcrun::NodeId launch = queue->tree.insert(path, 2);
-    Random random(queue->line);
+    Random random(queue->track);
     for (int i = 0; i < 700; ++i) {
       const uint64_t start = now + random.below(20'000), end = start + random.below(60'000);
       REQUIRE(queue->tasks.append({now, start, end}, launch, 0));

@@ -165,14 +165,14 @@ void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, co
   recorder.file.write_thread_end(index, time, run.samples * kIntervalNs);
 }
 
-void write_queue(Recorder& recorder, uint32_t number, uint32_t line, const CallSites& sites,
+void write_queue(Recorder& recorder, uint32_t number, uint32_t track, const CallSites& sites,
                  const SyntheticRun& run) {
-  Random random(run.seed + line + 100);
-  RecordedLine queue(recorder.file, line, run.device_period_ns);
+  Random random(run.seed + track + 100);
+  RecordedTrack queue(recorder.file, track, run.device_period_ns);
   const std::string name = "kernel_" + std::to_string(number);
   const FrameKey kernel = hpcrun::make_frame(hpcrun::kModuleDevice, number + 1);
   recorder.file.write_symbol(kernel, name.c_str());
-  recorder.file.write_queue(line, 0, kStartMonotonic, ("queue " + std::to_string(number)).c_str());
+  recorder.file.write_queue(track, 0, kStartMonotonic, ("queue " + std::to_string(number)).c_str());
   const FrameKey path[] = {kernel, sites.any(random), sites.any(random)};
   const NodeId node = queue.tree.insert(path, std::size(path));
   const uint64_t period = run.samples * kIntervalNs / run.tasks;
@@ -191,7 +191,7 @@ void write_queue(Recorder& recorder, uint32_t number, uint32_t line, const CallS
 void write_device(Recorder& recorder, const CallSites& sites, const SyntheticRun& run) {
   announce(hpcrun::kDeviceMetrics, recorder.file);
   recorder.file.write_device({0, run.threads, kStartMonotonic, "synthetic device", "uuid", "synthetic", "1"});
-  RecordedLine(recorder.file, run.threads).seal();
+  RecordedTrack(recorder.file, run.threads).seal();
   for (uint32_t q = 0; q < run.queues; ++q) write_queue(recorder, q, run.threads + 1 + q, sites, run);
 }
 

@@ -34,13 +34,13 @@ TEST_CASE("a synthetic measurement has the device and the tasks that were asked 
   CHECK(read.warnings.empty());
   CHECK(read.devices.size() == 1);
   REQUIRE(read.queues.size() == 2);
-  for (const MeasuredThread& line : read.threads) {
-    if (line.kind != LineKind::Queue) continue;
-    const std::vector<DeviceTask> tasks = whole_tasks(line);
+  for (const MeasuredThread& track : read.threads) {
+    if (track.kind != TrackKind::Queue) continue;
+    const std::vector<DeviceTask> tasks = whole_tasks(track);
     REQUIRE(tasks.size() == 1'000);
     CHECK(tasks[0].thread == 0);
     CHECK(tasks[1].thread == 1);
     CHECK(tasks[1].submit_ns - tasks[0].submit_ns == 4'096'000);
-    CHECK((tasks[1].start_ns < tasks[0].end_ns) == (line.index == 4));  // of the second queue
+    CHECK((tasks[1].start_ns < tasks[0].end_ns) == (track.index == 4));  // of the second queue
   }
 }

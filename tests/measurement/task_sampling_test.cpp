@@ -34,7 +34,7 @@ Recorded record(const std::vector<Kernel>& kernels, double seconds, uint64_t per
   TemporaryDirectory directory;
   Recorder recorder(directory / "a.prof");
   recorder.file.write_queue(3, 0, 0, "");
-  RecordedLine queue(recorder.file, 3, period_ns);
+  RecordedTrack queue(recorder.file, 3, period_ns);
   std::vector<hpcrun::NodeId> nodes;
   for (size_t k = 0; k < kernels.size(); ++k) {
     const hpcrun::FrameKey frame = hpcrun::make_frame(hpcrun::kModuleDevice, k + 1);

@@ -43,7 +43,7 @@ TEST_CASE("a call that keeps the device idle is named with its caller, its line,
   CHECK(release.what == "clReleaseMemObject");
   CHECK(release.is_call);
   CHECK(release.caller == "step");
-  CHECK(release.place == "step.cpp:31");
+  CHECK(release.location == "step.cpp:31");
   CHECK(release.value_s == Approx(1.5));  // includes the driver's work in the call
   CHECK(release.share == Approx(0.5));
   CHECK(release.share_of_run == Approx(0.15));
@@ -67,7 +67,7 @@ TEST_CASE("computing while the device is idle is named with its line") {
   const Blamed& prepare = found.device[1];
   CHECK(prepare.what == "prepare");
   CHECK_FALSE(prepare.is_call);
-  CHECK(prepare.place == "step.cpp:5");
+  CHECK(prepare.location == "step.cpp:5");
   CHECK(prepare.share == Approx(1.0 / 3));
   CHECK(std::ranges::any_of(found.findings, [](const Finding& f) {
     return f.sentence ==
@@ -125,14 +125,14 @@ TEST_CASE("what is done through helpers is told apart by who calls them") {
   const JudgedIdleness found = idleness_of(database);
   REQUIRE(found.device.size() == 2);
   CHECK(found.device[0].what == "spin");
-  CHECK(found.device[0].place == "step.cpp:5");
+  CHECK(found.device[0].location == "step.cpp:5");
   CHECK(found.device[0].caller == "filter");
-  CHECK(found.device[0].caller_place == "step.cpp:12");
+  CHECK(found.device[0].caller_location == "step.cpp:12");
   CHECK(found.device[1].caller == "sort");
   REQUIRE(found.cpu.size() == 2);
   CHECK(found.cpu[0].caller == "launch");
   CHECK(found.cpu[0].outer_caller == "filter");
-  CHECK(found.cpu[0].outer_place == "step.cpp:11");
+  CHECK(found.cpu[0].outer_location == "step.cpp:11");
   CHECK(found.cpu[1].outer_caller == "sort");
   const auto finding = std::ranges::find(found.findings, FindingKind::CpuIdle, &Finding::kind);
   REQUIRE(finding != found.findings.end());

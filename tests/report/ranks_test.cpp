@@ -221,8 +221,8 @@ TEST_CASE("waiting for ranks that are late alternately is blamed on what they do
   CHECK(late.waited_s == Approx(14));
   CHECK(late.blamed_s == Approx(12));
   CHECK(late.nobody_s == Approx(2));
-  REQUIRE(late.places.size() == 1);
-  CHECK(late.places[0].seconds == Approx(12));
+  REQUIRE(late.locations.size() == 1);
+  CHECK(late.locations[0].seconds == Approx(12));
   CHECK(late.by_rank.size() == 4);
   for (const double blame : late.by_rank) CHECK(blame == Approx(3));
   REQUIRE(report.findings.size() == 1);
@@ -238,7 +238,7 @@ TEST_CASE("waiting for ranks that are late alternately is blamed on what they do
     REQUIRE(again);
     CHECK(again->blamed_s == late.blamed_s);
     CHECK(again->by_rank == late.by_rank);
-    CHECK(again->places[0].seconds == late.places[0].seconds);
+    CHECK(again->locations[0].seconds == late.locations[0].seconds);
   }
 
   ReportOptions options;

@@ -109,7 +109,7 @@ TEST_CASE("a function without instructions has the CIE's row throughout") {
     CHECK(at.rule.kind == RuleKind::RegisterOffset);
     CHECK(at.rule.cfa_register == kRsp);
     CHECK(at.rule.cfa_offset == 8);
-    CHECK(at.rule.return_address == Place::at(Place::Cfa, -8));
+    CHECK(at.rule.return_address == RegisterLocation::at(RegisterLocation::Cfa, -8));
     CHECK(at.rule.rbp.is_unchanged());
     CHECK((at.rule.flags & kRuleSimple) != 0);
   }
@@ -129,7 +129,7 @@ TEST_CASE("a push of rbp and a frame on it") {
   const Code code = {0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x50, 0xc6, 0x0c, 7, 8};
   CHECK(row_at(code, 0).rule.rbp.is_unchanged());
   CHECK(row_at(code, 1).rule.cfa_offset == 16);
-  CHECK(row_at(code, 1).rule.rbp == Place::at(Place::Cfa, -16));
+  CHECK(row_at(code, 1).rule.rbp == RegisterLocation::at(RegisterLocation::Cfa, -16));
   CHECK(row_at(code, 4).rule.cfa_register == kRbp);
   CHECK(row_at(code, 4).rule.cfa_offset == 16);
   CHECK(row_at(code, 20).rule.cfa_register == kRsp);
@@ -137,10 +137,10 @@ TEST_CASE("a push of rbp and a frame on it") {
 }
 
 TEST_CASE("offset, offset_extended, its signed form and GNU's negative one say where a register is") {
-  CHECK(row_at({0x83, 3}, 0).rule.rbx == Place::at(Place::Cfa, -24));
-  CHECK(row_at({0x05, 12, 4}, 0).rule.r12 == Place::at(Place::Cfa, -32));
-  CHECK(row_at({0x11, 13, 0x7e}, 0).rule.r13 == Place::at(Place::Cfa, 16));
-  CHECK(row_at({0x2f, 14, 1}, 0).rule.r14 == Place::at(Place::Cfa, 8));
+  CHECK(row_at({0x83, 3}, 0).rule.rbx == RegisterLocation::at(RegisterLocation::Cfa, -24));
+  CHECK(row_at({0x05, 12, 4}, 0).rule.r12 == RegisterLocation::at(RegisterLocation::Cfa, -32));
+  CHECK(row_at({0x11, 13, 0x7e}, 0).rule.r13 == RegisterLocation::at(RegisterLocation::Cfa, 16));
+  CHECK(row_at({0x2f, 14, 1}, 0).rule.r14 == RegisterLocation::at(RegisterLocation::Cfa, 8));
 }
 
 TEST_CASE("def_cfa and def_cfa_offset have signed, factored forms") {
@@ -160,7 +160,7 @@ TEST_CASE("restore takes a register back to the CIE's rule, same_value and undef
   CHECK(row_at({0x86, 2, 0xc6}, 0).rule.rbp.is_unchanged());
   CHECK(row_at({0x86, 2, 0x06, 6}, 0).rule.rbp.is_unchanged());
   CHECK(row_at({0x86, 2, 0x08, 6}, 0).rule.rbp.is_unchanged());
-  CHECK(row_at({0x07, 6}, 0).rule.rbp == Place::undefined());
+  CHECK(row_at({0x07, 6}, 0).rule.rbp == RegisterLocation::undefined());
 }
 
 TEST_CASE("remember_state and restore_state nest and bring back the CFA") {
@@ -194,8 +194,8 @@ TEST_CASE("realigned stacks: the CFA is loaded from below rbp, registers are at 
   CHECK(at.rule.kind == RuleKind::Deref);
   CHECK(at.rule.cfa_register == kRbp);
   CHECK(at.rule.cfa_offset == -8);
-  CHECK(at.rule.r12 == Place::at(Place::Rbp, -24));
-  CHECK(at.rule.rbp == Place::at(Place::Rbp, 0));
+  CHECK(at.rule.r12 == RegisterLocation::at(RegisterLocation::Rbp, -24));
+  CHECK(at.rule.rbp == RegisterLocation::at(RegisterLocation::Rbp, 0));
 }
 
 TEST_CASE("the PLT's expression is a rule with its threshold") {
@@ -210,7 +210,7 @@ TEST_CASE("what a rule cannot hold is left to interpretation") {
   CHECK(row_at({0x14, 6, 2}, 0).rule.kind == RuleKind::Interpret);                 // val_offset
   CHECK(row_at({0x09, 6, 3}, 0).rule.kind == RuleKind::Interpret);                 // register in a register
   CHECK(row_at({0x05, 6, 0x80, 0x80, 0x04}, 0).rule.kind ==
-        RuleKind::Interpret);  // farther than a place reaches
+        RuleKind::Interpret);  // farther than a RegisterLocation reaches
 }
 
 TEST_CASE("the kernel's signal frame is recognised from its call frame information") {
@@ -219,8 +219,8 @@ TEST_CASE("the kernel's signal frame is recognised from its call frame informati
                      0x10, 7, 3,    0x77, 0xa0, 0x01, 0x10, 6,  3, 0x77, 0xf8, 0x00};
   const RowAt at = row_at(code, 0, "zRS");
   CHECK(at.rule.kind == RuleKind::Deref);
-  CHECK(at.rule.return_address == Place::at(Place::Rsp, 168));
-  CHECK(at.rule.rbp == Place::at(Place::Rsp, 120));
+  CHECK(at.rule.return_address == RegisterLocation::at(RegisterLocation::Rsp, 168));
+  CHECK(at.rule.rbp == RegisterLocation::at(RegisterLocation::Rsp, 120));
   CHECK((at.rule.flags & kRuleSignalFrame) != 0);
   CHECK((at.rule.flags & kRuleKernelFrame) != 0);
   CHECK(kernel_frame_rule().cfa_offset == at.rule.cfa_offset);
@@ -327,11 +327,11 @@ TEST_CASE("a function far from the first one is refused by name") {
 
 TEST_CASE("places keep offsets of words to 64 KiB either way") {
   for (const int64_t offset : {-65536L, -8L, 0L, 8L, 65528L}) {
-    REQUIRE(Place::fits(offset));
-    CHECK(Place::at(Place::Rbp, offset).offset() == offset);
-    CHECK(Place::at(Place::Rbp, offset).base() == Place::Rbp);
+    REQUIRE(RegisterLocation::fits(offset));
+    CHECK(RegisterLocation::at(RegisterLocation::Rbp, offset).offset() == offset);
+    CHECK(RegisterLocation::at(RegisterLocation::Rbp, offset).base() == RegisterLocation::Rbp);
   }
-  CHECK_FALSE(Place::fits(4));
-  CHECK_FALSE(Place::fits(65536));
-  CHECK_FALSE(Place::fits(-65544));
+  CHECK_FALSE(RegisterLocation::fits(4));
+  CHECK_FALSE(RegisterLocation::fits(65536));
+  CHECK_FALSE(RegisterLocation::fits(-65544));
 }

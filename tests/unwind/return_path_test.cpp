@@ -8,7 +8,7 @@
 #include "hpcrun/model/stack_effect.h"
 
 using namespace hpcrun;
-using Base = StackPlace::Base;
+using Base = StackLocation::Base;
 
 // Each label names the instruction after it.
 asm(R"(
@@ -138,8 +138,8 @@ ReturnPath path_from(const char* label) {
   return path_from(paths, label);
 }
 
-bool is_at(const StackPlace& place, Base base, int64_t bytes) {
-  return place.base == base && place.bytes == bytes;
+bool is_at(const StackLocation& location, Base base, int64_t bytes) {
+  return location.base == base && location.bytes == bytes;
 }
 
 }  // namespace

@@ -39,9 +39,9 @@ Rule rule_of(RuleKind kind, uint8_t reg, int32_t offset) {
 TEST_CASE("a rule leads to the caller's registers") {
   Words memory{{{0x1018, 0xcafe}, {0x1010, 0xb0b}, {0x1008, 12}}};
   Rule rule = rule_of(RuleKind::RegisterOffset, kRsp, 32);
-  rule.rbp = Place::at(Place::Cfa, -16);
-  rule.r12 = Place::at(Place::Rsp, 8);
-  rule.r13 = Place::undefined();
+  rule.rbp = RegisterLocation::at(RegisterLocation::Cfa, -16);
+  rule.r12 = RegisterLocation::at(RegisterLocation::Rsp, 8);
+  rule.r13 = RegisterLocation::undefined();
   const Registers frame = frame_at(0x1000, 5, 6);
   Registers caller;
   REQUIRE(step_by_rule(rule, frame, true, memory, caller) == RuleStep::Ok);
@@ -64,10 +64,10 @@ TEST_CASE("a rule may load the CFA, or choose it by the place in a linkage table
                        caller) == RuleStep::Ok);
   CHECK(caller.value[kRsp] == 0x3000);
   CHECK(caller.value[kReturnAddress] == 7);
-  for (const uint64_t place : {10u, 11u}) {
-    REQUIRE(step_by_rule(rule_of(RuleKind::Plt, kRsp, 11), frame_at(0x1000, 0, 0x400 + place), false, memory,
-                         caller) == RuleStep::Ok);
-    CHECK(caller.value[kReturnAddress] == (place < 11 ? 8 : 9));
+  for (const uint64_t location : {10u, 11u}) {
+    REQUIRE(step_by_rule(rule_of(RuleKind::Plt, kRsp, 11), frame_at(0x1000, 0, 0x400 + location), false,
+                         memory, caller) == RuleStep::Ok);
+    CHECK(caller.value[kReturnAddress] == (location < 11 ? 8 : 9));
   }
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("a step that cannot be made says why") {
   CHECK(step_by_rule(rule_of(RuleKind::Deref, kRsp, 16), frame, true, memory, caller) ==
         RuleStep::Unreadable);
   Rule rule = rule_of(RuleKind::RegisterOffset, kRsp, 16);
-  rule.return_address = Place::undefined();
+  rule.return_address = RegisterLocation::undefined();
   CHECK(step_by_rule(rule, frame, true, memory, caller) == RuleStep::NoReturnAddress);
   frame.known &= ~(1u << kR12);
   CHECK(step_by_rule(rule_of(RuleKind::RegisterOffset, kR12, 16), frame, true, memory, caller) ==

@@ -32,18 +32,18 @@ std::string signed_text(int64_t value) {
   return (value < 0 ? "" : "+") + std::to_string(value);
 }
 
-std::string text_of(Place place) {
-  switch (place.base()) {
-    case Place::Cfa:
-      return "[cfa" + signed_text(place.offset()) + "]";
-    case Place::Rbp:
-      return "[r6" + signed_text(place.offset()) + "]";
-    case Place::Rsp:
-      return "[r7" + signed_text(place.offset()) + "]";
-    case Place::Special:
+std::string text_of(RegisterLocation location) {
+  switch (location.base()) {
+    case RegisterLocation::Cfa:
+      return "[cfa" + signed_text(location.offset()) + "]";
+    case RegisterLocation::Rbp:
+      return "[r6" + signed_text(location.offset()) + "]";
+    case RegisterLocation::Rsp:
+      return "[r7" + signed_text(location.offset()) + "]";
+    case RegisterLocation::Special:
       break;
   }
-  return place.is_unchanged() ? "same" : "undefined";
+  return location.is_unchanged() ? "same" : "undefined";
 }
 
 std::string text_of(const Rule& rule) {

@@ -34,11 +34,11 @@ QString link(const QString& page, uint32_t frame, const QString& text) {
   return QString("<a href=\"frame:%1?of=%2\">%3</a>").arg(page).arg(frame).arg(text);
 }
 
-QString source_link(const Database& database, const Place& place) {
+QString source_link(const Database& database, const SourceLocation& location) {
   return QString("<a href=\"line:%1?of=%2\">%3</a>")
-      .arg(place.file)
-      .arg(place.line)
-      .arg(html(format_place(database, place)));
+      .arg(location.file)
+      .arg(location.line)
+      .arg(html(format_location(database, location)));
 }
 
 // Returns a sentence that names both runs and how they are shown.
@@ -88,13 +88,14 @@ QString sentence(const QPalette& palette, const Document& document, Rows& functi
                  const FunctionChange& change, bool is_beyond_chance) {
   const CallTree& tree = document.tree();
   const size_t m = document.metric();
-  const Place place = functions.place(change.frame, placed_by(tree, functions, change.frame, m));
+  const SourceLocation location =
+      functions.location(change.frame, placed_by(tree, functions, change.frame, m));
   const int sign = !is_beyond_chance ? 0 : change.exclusive.difference() > 0 ? 1 : -1;
   QString text = QString("<tr><td width=\"80\" align=\"right\" bgcolor=\"%1\">%2&nbsp;</td><td>&nbsp;")
                      .arg(change_colour(palette, sign).name(),
                           html(format_difference(tree.metric(m), change.exclusive)));
   text += link("top-down", change.frame, html(frame_name(*tree.database, tree.frames[change.frame])));
-  if (place.known()) text += " (" + source_link(*tree.database, place) + ")";
+  if (location.known()) text += " (" + source_link(*tree.database, location) + ")";
   text += ": " + html(format_function_change(tree, change, m)) + " &nbsp; ";
   text += link("bottom-up", change.frame, "Callers") + " &middot; " +
           link("flame-graph", change.frame, "Flame graph");

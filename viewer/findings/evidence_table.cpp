@@ -267,9 +267,9 @@ QString EvidenceTable::details(QModelIndex row) const {
 }
 
 bool EvidenceTable::show_source(const QModelIndex& row) {
-  const std::optional<SourcePlace> place = place_of(document_, evidence(row).frames);
-  if (place) document_.ask_for_source(place->file, place->line);
-  return place.has_value();
+  const std::optional<SourceLocation> location = location_of(document_, evidence(row).frames);
+  if (location) document_.ask_for_source(location->file, location->line);
+  return location.has_value();
 }
 
 std::optional<Moment> EvidenceTable::moment(const QModelIndex& row) const {
@@ -295,7 +295,7 @@ void EvidenceTable::contextMenuEvent(QContextMenuEvent* event) {
   if (!row.isValid()) return;
   QMenu menu(this);
   QAction* const source = menu.addAction("Go to the &source line", this, [&] { show_source(row); });
-  source->setEnabled(place_of(document_, evidence(row).frames).has_value());
+  source->setEnabled(location_of(document_, evidence(row).frames).has_value());
   QAction* const time = menu.addAction("Show in the &timeline", this, [&] { show_moment(row); });
   time->setEnabled(moment(row).has_value());
   menu.exec(event->reason() == QContextMenuEvent::Mouse

@@ -19,7 +19,7 @@ std::string where(const Blamed& blamed) {
   QString caller = QString::fromStdString(format_function({{blamed.caller, "", "", 0}}));
   caller.remove("(anonymous namespace)::");
   if (!blamed.caller.empty()) text += " <- " + caller.toStdString();
-  if (!blamed.place.empty()) text += " (" + blamed.place + ")";
+  if (!blamed.location.empty()) text += " (" + blamed.location + ")";
   return text;
 }
 

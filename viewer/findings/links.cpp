@@ -27,11 +27,11 @@ bool is_page(const QString& id) {
   return std::ranges::find(kPages, id.toStdString()) != kPages.end();
 }
 
-QString source_link(const Document& document, const SourcePlace& place) {
+QString source_link(const Document& document, const SourceLocation& location) {
   if (!is_page("source")) return {};
-  const QString text =
-      html(base_name(document.tree().database->files[place.file].path)) + ":" + QString::number(place.line);
-  return link("source", QString::number(place.file), QString::number(place.line), text);
+  const QString text = html(base_name(document.tree().database->files[location.file].path)) + ":" +
+                       QString::number(location.line);
+  return link("source", QString::number(location.file), QString::number(location.line), text);
 }
 
 // Links to the line that the user can change, or else to the one with the cost. If neither has a known line,
@@ -41,7 +41,7 @@ QString code_link(const Document& document, const std::vector<CodeFrame>& frames
   std::vector<CodeFrame> telling;
   std::ranges::remove_copy_if(program_part(frames), std::back_inserter(telling), is_of_system);
   telling.push_back(frames.front());
-  if (const auto place = place_of(document, telling)) return source_link(document, *place);
+  if (const auto location = location_of(document, telling)) return source_link(document, *location);
   if (!document.has_function(frames.front().function)) return {};  // the page would be empty
   return link("function", "source", QString::fromStdString(frames.front().function), "Instructions");
 }
@@ -65,25 +65,25 @@ QString html(const std::string& text) {
   return QString::fromStdString(text).toHtmlEscaped();
 }
 
-std::optional<SourcePlace> place_of(const Document& document, const CodeFrame& frame) {
+std::optional<SourceLocation> location_of(const Document& document, const CodeFrame& frame) {
   if (frame.file.empty() || frame.line == 0) return {};
   const std::vector<SourceFile>& files = document.tree().database->files;
   for (uint32_t f = 0; f < files.size(); ++f)
-    if (files[f].path == frame.file) return SourcePlace{f, frame.line};
+    if (files[f].path == frame.file) return SourceLocation{f, frame.line};
   return {};
 }
 
-std::optional<SourcePlace> place_of(const Document& document, const std::vector<CodeFrame>& frames) {
+std::optional<SourceLocation> location_of(const Document& document, const std::vector<CodeFrame>& frames) {
   if (frames.empty()) return {};
-  if (const auto place = place_of(document, telling_frame(frames))) return place;
+  if (const auto location = location_of(document, telling_frame(frames))) return location;
   for (const CodeFrame& frame : frames)
-    if (const auto place = place_of(document, frame)) return place;
+    if (const auto location = location_of(document, frame)) return location;
   return {};
 }
 
 QString linked(const Document& document, const CodeFrame& frame) {
-  const std::optional<SourcePlace> place = place_of(document, frame);
-  const QString text = place ? source_link(document, *place) : QString();
+  const std::optional<SourceLocation> location = location_of(document, frame);
+  const QString text = location ? source_link(document, *location) : QString();
   if (text.isEmpty()) return html(format_frame(frame));
   return html(frame.function) + " (" + text + ")";
 }
@@ -106,8 +106,8 @@ QString links_of(const Document& document, const Finding& finding) {
   for (const FindingContext& context : finding.contexts) {
     const QString text = code_link(document, context.frames);
     if (!text.isEmpty() && !links.contains(text)) links << text;
-    constexpr qsizetype kMaxPlaces = 2;  // both threads' code
-    if (links.size() == kMaxPlaces) break;
+    constexpr qsizetype kMaxLocations = 2;  // both threads' code
+    if (links.size() == kMaxLocations) break;
   }
   const CodeFrame* const function = function_of(finding);
   const bool is_of_function = (page == "top-down" || page == "threads") && function;

@@ -8,21 +8,16 @@
 #include <vector>
 
 #include "analysis/findings/finding.h"
+#include "analysis/views/tree/source_locations.h"
 #include "viewer/document/document.h"
 
 namespace prof::viewer {
 
-// A line that the source page can show: an index into the files of the tree's database, and the line.
-struct SourcePlace {
-  uint32_t file = 0;
-  uint32_t line = 0;
-};
-
-// Returns nothing if the frame has no line.
-std::optional<SourcePlace> place_of(const Document& document, const CodeFrame& frame);
+// Returns the line, which the source page can show, or nothing if the frame has none.
+std::optional<SourceLocation> location_of(const Document& document, const CodeFrame& frame);
 
 // Returns the most relevant line of a call path: one in the program's own code, if there is one.
-std::optional<SourcePlace> place_of(const Document& document, const std::vector<CodeFrame>& frames);
+std::optional<SourceLocation> location_of(const Document& document, const std::vector<CodeFrame>& frames);
 
 QString html(const std::string& text);  // escaped
 

@@ -92,12 +92,12 @@ QString found(const Document& document, const Finding& finding, const QPalette& 
   return text + "</td></tr>";
 }
 
-CodeFrame as_frame(const CallTree& tree, uint32_t frame, const Place& place) {
+CodeFrame as_frame(const CallTree& tree, uint32_t frame, const SourceLocation& location) {
   CodeFrame result;
   result.function = frame_name(*tree.database, tree.frames[frame]);
-  if (place.file < tree.database->files.size()) {
-    result.file = tree.database->files[place.file].path;
-    result.line = place.line;
+  if (location.file < tree.database->files.size()) {
+    result.file = tree.database->files[location.file].path;
+    result.line = location.line;
   }
   return result;
 }
@@ -110,10 +110,10 @@ QString hot(const Document& document) {
     const double share = tree.share(function.cost.exclusive, m);
     if (!text.isEmpty() && share < kWorthALine) break;
     text += "<tr><td width=\"62\"></td>" + share_column(share, {}) + "<td>" +
-            linked(document, as_frame(tree, function.frame, function.place));
+            linked(document, as_frame(tree, function.frame, function.location));
     for (size_t i = 0; i < std::min(kCallers, function.callers.size()); ++i)
       text += " &#8592; " +
-              linked(document, as_frame(tree, function.callers[i].frame, function.callers[i].place));
+              linked(document, as_frame(tree, function.callers[i].frame, function.callers[i].location));
     text += "</td></tr>";
   }
   if (text.isEmpty()) return {};

@@ -146,8 +146,9 @@ void FlameWidget::choose_function(uint32_t frame) {
 
 void FlameWidget::ask_for_source() {
   if (!rows_ || chosen_ == kNone) return;
-  const Place place = rows_->place(chosen_, placed_by(document_.tree(), *rows_, chosen_, document_.metric()));
-  if (place.known()) document_.ask_for_source(place.file, place.line);
+  const SourceLocation location =
+      rows_->location(chosen_, placed_by(document_.tree(), *rows_, chosen_, document_.metric()));
+  if (location.known()) document_.ask_for_source(location.file, location.line);
 }
 
 QString FlameWidget::text_of_chosen() const {
@@ -374,10 +375,11 @@ QString FlameWidget::tip_of(const FlameBox& box) const {
   if (box.row == kNone) return text;
   text += tree.compared ? change_tip(box.row)
                         : "\nself: " + exact_quantity(metric, rows_->cost(box.row, m).exclusive);
-  const Place place = rows_->place(box.row, placed_by(tree, *rows_, box.row, document_.metric()));
-  if (place.known())
-    text += "\n" + QString::fromStdString(tree.database->files[place.file].path) + ":" +
-            QString::number(place.line);
+  const SourceLocation location =
+      rows_->location(box.row, placed_by(tree, *rows_, box.row, document_.metric()));
+  if (location.known())
+    text += "\n" + QString::fromStdString(tree.database->files[location.file].path) + ":" +
+            QString::number(location.line);
   return text;
 }
 

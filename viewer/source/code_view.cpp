@@ -83,7 +83,7 @@ CodeView::CodeView(Document& document, QWidget* parent)
 
   connect(syntax_, &QComboBox::currentTextChanged, this, [this](const QString& text) {
     QSettings().setValue(kSyntaxSetting, text);
-    if (place_.module == kNone) return;
+    if (location_.module == kNone) return;
     const QModelIndex at = table_->currentIndex();
     if (at.isValid()) chosen_ = model_.code().rows[static_cast<size_t>(at.row())].offset;
     decode();
@@ -106,16 +106,16 @@ Syntax CodeView::syntax() const {
   return syntax_->currentText() == kIntel ? Syntax::Intel : Syntax::Att;
 }
 
-void CodeView::show_code(const CodePlace& place, std::optional<uint64_t> chosen) {
-  if (place.module == kNone) return show_nothing("its instructions are not known");
-  if (place == place_ && (is_busy_ || model_.rowCount() > 0)) {
+void CodeView::show_code(const CodeLocation& location, std::optional<uint64_t> chosen) {
+  if (location.module == kNone) return show_nothing("its instructions are not known");
+  if (location == location_ && (is_busy_ || model_.rowCount() > 0)) {
     if (is_busy_)
       chosen_ = chosen;
     else if (chosen)
       choose_row(model_.code().row_at(*chosen));
     return;
   }
-  place_ = place;
+  location_ = location;
   chosen_ = chosen;
   decode();
 }
@@ -123,7 +123,7 @@ void CodeView::show_code(const CodePlace& place, std::optional<uint64_t> chosen)
 void CodeView::show_nothing(const QString& why) {
   ++turn_;
   is_busy_ = false;
-  place_ = {};
+  location_ = {};
   Disassembly nothing;
   nothing.failure = why.toStdString();
   model_.show_code(std::move(nothing));
@@ -139,10 +139,10 @@ void CodeView::decode() {
 // One thread at a time: a request that arrives meanwhile runs after it.
 void CodeView::start() {
   is_running_ = true;
-  thread_ = std::jthread([this, turn = turn_, place = place_, syntax = syntax()] {
+  thread_ = std::jthread([this, turn = turn_, location = location_, syntax = syntax()] {
     Disassembly code;
     try {
-      code = disassemble(document_.directory(), document_.database(), place, syntax);
+      code = disassemble(document_.directory(), document_.database(), location, syntax);
     } catch (const std::exception& error) {
       code.failure = error.what();
     }
@@ -169,7 +169,7 @@ void CodeView::take(Disassembly code) {
   else if (!model_.hottest().empty())
     choose_row(model_.hottest().front());
   else
-    choose_row(model_.code().row_at(place_.offset));
+    choose_row(model_.code().row_at(location_.offset));
   chosen_.reset();
 }
 
@@ -280,12 +280,12 @@ void CodeView::follow_jump() {
   if (!at.isValid()) return;
   const CodeRow& row = model_.code().rows[static_cast<size_t>(at.row())];
   if (!row.target) return;
-  visited_.push_back({place_, row.offset});
+  visited_.push_back({location_, row.offset});
   if (const uint32_t target = model_.code().row_at(*row.target); target != kNone) {
     choose_row(target);
     on_row_chosen(false);
   } else {
-    show_code({place_.module, *row.target}, *row.target);
+    show_code({location_.module, *row.target}, *row.target);
   }
 }
 

@@ -25,7 +25,7 @@ class CodeView : public QWidget {
 
   // Shows the function that contains the instruction. Selects the most expensive one, or the one at `chosen`
   // if it is set.
-  void show_code(const CodePlace& place, std::optional<uint64_t> chosen = {});
+  void show_code(const CodeLocation& location, std::optional<uint64_t> chosen = {});
   // Shows the reason why there is no code to show.
   void show_nothing(const QString& why);
   // Shows the document's current metric.
@@ -52,7 +52,7 @@ class CodeView : public QWidget {
 
  private:
   struct Visited {
-    CodePlace function;
+    CodeLocation function;
     uint64_t offset = 0;
   };
 
@@ -72,11 +72,11 @@ class CodeView : public QWidget {
   QComboBox* syntax_;
   QCheckBox* bytes_;
   QTreeView* table_;
-  CodePlace place_;
+  CodeLocation location_;
   std::optional<uint64_t> chosen_;
   std::vector<Visited> visited_;  // places to go back to
   uint32_t marked_file_ = kNone, marked_line_ = 0;
-  bool is_busy_ = false;     // the function at place_ is not decoded yet
+  bool is_busy_ = false;     // the function at location_ is not decoded yet
   bool is_running_ = false;  // the thread is running, possibly for an outdated request
   uint64_t turn_ = 0;        // number of the decoding whose result counts
   std::jthread thread_;

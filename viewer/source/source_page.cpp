@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analysis/disassembly/machine_function.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/words/numbers.h"
 #include "viewer/document/remembered.h"
 #include "viewer/document/words.h"
@@ -158,9 +158,9 @@ void SourcePage::show_code_of_line(uint32_t line) {
   if (is_following_code_ || !shows_code_->isChecked() || code_->mark_line(file_, line)) return;
   if (document().other_run())
     return code_->show_nothing("instructions are not available while two runs are compared");
-  const CodePlace place = code_of_line(document().tree(), file_, line, document().metric());
+  const CodeLocation location = code_of_line(document().tree(), file_, line, document().metric());
   // A line without costs does not change what is shown.
-  if (place.module != kNone) code_->show_code(place);
+  if (location.module != kNone) code_->show_code(location);
 }
 
 void SourcePage::follow_code(uint32_t file, uint32_t line, bool asks) {
@@ -180,8 +180,8 @@ void SourcePage::show_function(uint32_t frame) {
   const HeaviestLine line =
       heaviest_line(tree, NodeContexts(tree), nodes, frame, LineWeight::Exclusive, document().metric());
   is_following_code_ = true;
-  if (line.place.known()) {
-    show_source(line.place.file, line.place.line);
+  if (line.location.known()) {
+    show_source(line.location.file, line.location.line);
   } else {
     file_ = kNone;
     files_view_->setCurrentIndex({});
@@ -191,8 +191,8 @@ void SourcePage::show_function(uint32_t frame) {
   }
   is_following_code_ = false;
   if (!shows_code_->isChecked()) return;
-  if (document().other_run()) return show_code_of_line(line.place.line);
-  if (line.place.known()) code_->mark_line(line.place.file, line.place.line);
+  if (document().other_run()) return show_code_of_line(line.location.line);
+  if (line.location.known()) code_->mark_line(line.location.file, line.location.line);
   code_->show_code(code_of_frame(tree, frame, document().metric()));
 }
 

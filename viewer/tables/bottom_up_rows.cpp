@@ -77,10 +77,11 @@ double BottomUpRows::width(uint32_t row, size_t metric) {
   return changed;
 }
 
-Place BottomUpRows::place(uint32_t row, size_t metric) {
+SourceLocation BottomUpRows::location(uint32_t row, size_t metric) {
   const CallerChain& all = chain(row);
   if (all.below.empty())
-    return heaviest_line(tree_, contexts(), all.functions, frame(row), LineWeight::Exclusive, metric).place;
+    return heaviest_line(tree_, contexts(), all.functions, frame(row), LineWeight::Exclusive, metric)
+        .location;
   return heaviest_site(tree_, all, metric,
                        [&](uint32_t node) { return call_site(tree_, contexts(), node, metric); });
 }

@@ -23,7 +23,7 @@ class BottomUpRows : public Rows {
   double weight(uint32_t row, size_t metric) override { return cost(row, metric).exclusive; }
   double width(uint32_t row, size_t metric) override;
   bool costs_anything(uint32_t row) override { return has_weight(*this, tree_, row); }
-  Place place(uint32_t row, size_t metric) override;
+  SourceLocation location(uint32_t row, size_t metric) override;
   std::vector<Instance> instances(uint32_t row) override;
   std::vector<uint32_t> rows_of(const std::vector<bool>& frames) override;
 

@@ -384,7 +384,7 @@ QString CostModel::text(uint32_t row, const Column& column) const {
       return name_of(frame) + (rows_->is_inlined(row) ? " [inlined]" : "");
     case ColumnKind::Place:
       return QString::fromStdString(
-          format_place(database, rows_->place(row, placed_by(*tree_, *rows_, row, metric_))));
+          format_location(database, rows_->location(row, placed_by(*tree_, *rows_, row, metric_))));
     case ColumnKind::Module:
       return QString::fromStdString(format_module(database, tree_->frames[frame]));
     case ColumnKind::Derived: {
@@ -413,9 +413,10 @@ QString CostModel::tip(uint32_t row, const Column& column) const {
     case ColumnKind::Function:
       return text(row, column);
     case ColumnKind::Place: {
-      const Place place = rows_->place(row, placed_by(*tree_, *rows_, row, metric_));
-      if (!place.known()) return "no source line is known";
-      return QString::fromStdString(database.files[place.file].path) + ":" + QString::number(place.line);
+      const SourceLocation location = rows_->location(row, placed_by(*tree_, *rows_, row, metric_));
+      if (!location.known()) return "no source line is known";
+      return QString::fromStdString(database.files[location.file].path) + ":" +
+             QString::number(location.line);
     }
     case ColumnKind::Module: {
       const uint32_t module = tree_->frames[rows_->frame(row)].module;

@@ -38,9 +38,9 @@ double FlatRows::weight(uint32_t row, size_t metric) {
   return is_own ? spent.exclusive : spent.inclusive;
 }
 
-Place FlatRows::place(uint32_t row, size_t metric) {
+SourceLocation FlatRows::location(uint32_t row, size_t metric) {
   if (!contexts_) contexts_.emplace(tree_);
-  return heaviest_line(tree_, *contexts_, nodes(row), row, LineWeight::Exclusive, metric).place;
+  return heaviest_line(tree_, *contexts_, nodes(row), row, LineWeight::Exclusive, metric).location;
 }
 
 std::vector<Instance> FlatRows::instances(uint32_t row) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/views/tree/call_tree.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/thread_costs.h"
 #include "analysis/views/tree/view.h"
 
@@ -40,7 +40,7 @@ class Rows {
   virtual const std::vector<bool>* shown_rows(double /*threshold_percent*/) { return nullptr; }
   // True if its weight is above zero in any metric.
   virtual bool costs_anything(uint32_t row) = 0;
-  virtual Place place(uint32_t row, size_t metric) = 0;
+  virtual SourceLocation location(uint32_t row, size_t metric) = 0;
   virtual std::vector<Instance> instances(uint32_t row) = 0;
 
   // Returns the rows of these frames in reading order. If callers are below functions, only the functions

@@ -299,8 +299,9 @@ void TablePage::ask_for_source() {
   const uint32_t row = model_.row_of(view_->currentIndex());
   if (row == kNone) return;
   Rows& rows = *model_.rows();
-  const Place place = rows.place(row, placed_by(document().tree(), rows, row, document().metric()));
-  if (place.known()) document().ask_for_source(place.file, place.line);
+  const SourceLocation location =
+      rows.location(row, placed_by(document().tree(), rows, row, document().metric()));
+  if (location.known()) document().ask_for_source(location.file, location.line);
 }
 
 void TablePage::ask_for_instructions() {

@@ -66,8 +66,8 @@ bool TopDownRows::costs_anything(uint32_t row) {
   return false;
 }
 
-Place TopDownRows::place(uint32_t row, size_t metric) {
-  return heaviest_line(tree_, contexts(), {&row, 1}, frame(row), LineWeight::Inclusive, metric).place;
+SourceLocation TopDownRows::location(uint32_t row, size_t metric) {
+  return heaviest_line(tree_, contexts(), {&row, 1}, frame(row), LineWeight::Inclusive, metric).location;
 }
 
 std::vector<uint32_t> TopDownRows::rows_of(const std::vector<bool>& frames) {

@@ -23,7 +23,7 @@ class TopDownRows : public Rows {
   double width(uint32_t row, size_t metric) override;
   const std::vector<bool>* shown_rows(double threshold_percent) override;
   bool costs_anything(uint32_t row) override;
-  Place place(uint32_t row, size_t metric) override;
+  SourceLocation location(uint32_t row, size_t metric) override;
   std::vector<Instance> instances(uint32_t row) override { return {{row, true}}; }
   std::vector<uint32_t> rows_of(const std::vector<bool>& frames) override;
 

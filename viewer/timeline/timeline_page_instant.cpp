@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "viewer/document/colours.h"
 #include "viewer/document/words.h"
 #include "viewer/timeline/time_axis.h"
@@ -54,10 +54,10 @@ void TimelinePage::show_stack() {
 void TimelinePage::add_to_stack(uint32_t context) {
   const CallTree& tree = document().measured_tree();
   const std::vector<Context>& contexts = document().database().contexts;
-  std::map<uint32_t, Place> place_of_node;
+  std::map<uint32_t, SourceLocation> location_of_node;
   for (uint32_t c = context; c != kNone; c = contexts[c].parent)
-    if (const Place place = place_of(contexts[c]); place.known())
-      place_of_node.try_emplace(tree.node_of[c], place);
+    if (const SourceLocation location = location_of(contexts[c]); location.known())
+      location_of_node.try_emplace(tree.node_of[c], location);
   for (const uint32_t node : path_of(tree, context)) {
     const uint32_t frame = tree.nodes[node].frame;
     auto* const item = new QStandardItem(names_[frame]);
@@ -67,13 +67,13 @@ void TimelinePage::add_to_stack(uint32_t context) {
     item->setToolTip(names_[frame]);
     item->setData(frame, kFrameRole);
     item->setData(tree.nodes[node].depth, kDepthRole);
-    if (const auto at = place_of_node.find(node); at != place_of_node.end()) {
-      const Place& place = at->second;
-      item->setData(place.file, kFileRole);
-      item->setData(place.line, kLineRole);
+    if (const auto at = location_of_node.find(node); at != location_of_node.end()) {
+      const SourceLocation& location = at->second;
+      item->setData(location.file, kFileRole);
+      item->setData(location.line, kLineRole);
       item->setToolTip(names_[frame] + "\n" +
-                       QString::fromStdString(document().database().files[place.file].path) + ":" +
-                       QString::number(place.line));
+                       QString::fromStdString(document().database().files[location.file].path) + ":" +
+                       QString::number(location.line));
     }
     stack_model_.appendRow(item);
     if (tree.nodes[node].depth == depth()) stack_->setCurrentIndex(item->index());

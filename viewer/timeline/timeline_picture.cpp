@@ -144,7 +144,7 @@ void paint_sums(QImage& image, int y, int height, const RowSums& sums, const Pix
 // Finds adjacent pixels that show a single frame.
 class TimelinePicture::RunFinder {
  public:
-  RunFinder(const Line& line, std::vector<Run>& runs) : line_(line), runs_(runs) {}
+  RunFinder(const Track& track, std::vector<Run>& runs) : track_(track), runs_(runs) {}
   void add(int x, std::span<const Share> shares) {
     const uint32_t key = shares.size() == 1 ? shares.front().key : kNone;
     if (key == key_) return;
@@ -154,27 +154,27 @@ class TimelinePicture::RunFinder {
   }
   void end(int x) {
     if (key_ != kNone && x - begin_ >= TimelinePicture::kMinRunWidth)
-      runs_.push_back({begin_, line_.y, x - begin_, line_.height, key_});
+      runs_.push_back({begin_, track_.y, x - begin_, track_.height, key_});
   }
 
  private:
-  Line line_;
+  Track track_;
   std::vector<Run>& runs_;
   uint32_t key_ = kNone;
   int begin_ = 0;
 };
 
-void TimelinePicture::add_line(const PictureRow& row, int y, int height) {
-  (row.size() == 1 ? lines_ : sums_).push_back({row, y, height});
+void TimelinePicture::add_track(const PictureRow& row, int y, int height) {
+  (row.size() == 1 ? tracks_ : sums_).push_back({row, y, height});
 }
 
-void TimelinePicture::add_lines(const PictureRequest& request) {
+void TimelinePicture::add_tracks(const PictureRequest& request) {
   const int height = request.size.height();
   const auto count = static_cast<double>(request.rows.size());
   if (request.row_height < 1) {
     for (int y = 0; y < height; ++y) {
       const double row = (y + request.scrolled + 0.5) / request.row_height;
-      if (row < count) add_line(request.rows[static_cast<size_t>(row)], y, 1);
+      if (row < count) add_track(request.rows[static_cast<size_t>(row)], y, 1);
     }
     return;
   }
@@ -185,7 +185,7 @@ void TimelinePicture::add_lines(const PictureRequest& request) {
     };
     const int y = edge(i), end = edge(i + 1);
     if (y >= height) break;
-    add_line(request.rows[i], y, end - y - (end - y >= kParted ? 1 : 0));
+    add_track(request.rows[i], y, end - y - (end - y >= kParted ? 1 : 0));
   }
 }
 
@@ -209,7 +209,7 @@ void TimelinePicture::stretch(const PictureRequest& request) {
 
 void TimelinePicture::begin(const PictureRequest& request) {
   runs_.clear();
-  lines_.clear();
+  tracks_.clear();
   sums_.clear();
   next_ = next_sum_ = next_row_ = 0;
   if (request.size.isEmpty() || request.time.ns() == 0) {
@@ -219,27 +219,27 @@ void TimelinePicture::begin(const PictureRequest& request) {
   }
   stretch(request);
   request_ = request;
-  add_lines(request);
+  add_tracks(request);
   scale_ = PixelScale(request.time.begin_ns, request.time.end_ns, request.size.width());
   // Clears the parts that no row covers.
   int end = 0;
-  for (const std::vector<Line>* const lines : {&lines_, &sums_})
-    if (!lines->empty()) end = std::max(end, lines->back().y + lines->back().height);
+  for (const std::vector<Track>* const tracks : {&tracks_, &sums_})
+    if (!tracks->empty()) end = std::max(end, tracks->back().y + tracks->back().height);
   Canvas canvas(image_);
   for (int x = 0; x < image_.width(); ++x) canvas.fill(x, end, image_.height(), request.gap);
 }
 
-void TimelinePicture::paint_line(const Line& line, Columns& columns, RowFrames& frames,
-                                 std::vector<Run>& runs) {
-  columns.fill(*request_.traces, request_.index, line.rows.front(), scale_, request_.keys,
+void TimelinePicture::paint_track(const Track& track, Columns& columns, RowFrames& frames,
+                                  std::vector<Run>& runs) {
+  columns.fill(*request_.traces, request_.index, track.rows.front(), scale_, request_.keys,
                static_cast<uint32_t>(request_.colours.size()));
-  RunFinder finder(line, runs);
-  RowPainter painter(image_, line.y, line.height, request_, frames);
+  RunFinder finder(track, runs);
+  RowPainter painter(image_, track.y, track.height, request_, frames);
   for (int x = 0; x < scale_.pixels(); ++x) {
     const auto at = static_cast<size_t>(x);
     const auto shares = columns.pixel(x);
     painter.paint(x, shares, static_cast<double>(scale_.edges[at + 1] - scale_.edges[at]));
-    if (line.height >= kMinRunHeight) finder.add(x, shares);
+    if (track.height >= kMinRunHeight) finder.add(x, shares);
   }
   painter.finish(scale_.pixels());
   finder.end(scale_.pixels());
@@ -254,26 +254,26 @@ void TimelinePicture::advance(std::chrono::milliseconds budget) {
   image_.bits();  // detaches once, not in each thread
   parallel_for(kThreads, kThreads, [&](size_t thread) {
     do {
-      const size_t line = next_++;
-      if (line >= lines_.size()) return;
-      paint_line(lines_[line], columns_[thread], frames_[thread], runs[thread]);
+      const size_t track = next_++;
+      if (track >= tracks_.size()) return;
+      paint_track(tracks_[track], columns_[thread], frames_[thread], runs[thread]);
     } while (std::chrono::steady_clock::now() < deadline);
   });
   for (const std::vector<Run>& some : runs) runs_.insert(runs_.end(), some.begin(), some.end());
-  if (next_ >= lines_.size()) advance_sums(deadline);
+  if (next_ >= tracks_.size()) advance_sums(deadline);
 }
 
 void TimelinePicture::advance_sums(std::chrono::steady_clock::time_point deadline) {
   while (next_sum_ < sums_.size()) {
-    const Line& line = sums_[next_sum_];
+    const Track& track = sums_[next_sum_];
     if (next_row_ == 0) sum_ = RowSums(scale_.pixels());
-    while (next_row_ < line.rows.size()) {
-      columns_[0].fill(*request_.traces, request_.index, line.rows[next_row_++], scale_, request_.keys,
+    while (next_row_ < track.rows.size()) {
+      columns_[0].fill(*request_.traces, request_.index, track.rows[next_row_++], scale_, request_.keys,
                        static_cast<uint32_t>(request_.colours.size()));
       sum_.add(columns_[0]);
       if (std::chrono::steady_clock::now() >= deadline) return;
     }
-    paint_sums(image_, line.y, line.height, sum_, scale_, line.rows.size(), request_);
+    paint_sums(image_, track.y, track.height, sum_, scale_, track.rows.size(), request_);
     ++next_sum_;
     next_row_ = 0;
   }

@@ -63,28 +63,28 @@ class TimelinePicture {
   void begin(const PictureRequest& request);
   // Paints rows for about this time.
   void advance(std::chrono::milliseconds budget);
-  bool is_complete() const { return next_ >= lines_.size() && next_sum_ >= sums_.size(); }
+  bool is_complete() const { return next_ >= tracks_.size() && next_sum_ >= sums_.size(); }
   const QImage& image() const { return image_; }
   const std::vector<Run>& runs() const { return runs_; }
 
  private:
-  struct Line {
+  struct Track {
     std::span<const size_t> rows;
     int y, height;  // may begin above the picture and end below it
   };
   class RunFinder;
-  void add_lines(const PictureRequest& request);
-  void add_line(const PictureRow& row, int y, int height);
+  void add_tracks(const PictureRequest& request);
+  void add_track(const PictureRow& row, int y, int height);
   // Advances the rows that are sums, one after the other.
   void advance_sums(std::chrono::steady_clock::time_point deadline);
   void stretch(const PictureRequest& request);
-  void paint_line(const Line& line, Columns& columns, RowFrames& frames, std::vector<Run>& runs);
+  void paint_track(const Track& track, Columns& columns, RowFrames& frames, std::vector<Run>& runs);
 
   PictureRequest request_;
   PixelScale scale_{0, 0, 1};
   QImage image_;
-  std::vector<Line> lines_, sums_;  // of one row each, and of several
-  std::atomic<size_t> next_{0};     // next line to paint
+  std::vector<Track> tracks_, sums_;  // of one row each, and of several
+  std::atomic<size_t> next_{0};       // next track to paint
   size_t next_sum_ = 0, next_row_ = 0;
   RowSums sum_;
   std::vector<Run> runs_;

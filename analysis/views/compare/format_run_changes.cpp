@@ -29,7 +29,7 @@ std::string format_row(const MatchedRuns& runs, const RunChange& change, size_t 
     return columns == 0 ? name : shorten_name(name, columns);
   };
   std::string words = fitted(frames.front().function);
-  std::string at = format_place(runs.database, change.place);
+  std::string at = format_location(runs.database, change.location);
   if (at.empty()) at = format_module(runs.database, runs.tree.frames[change.frame]);
   if (!at.empty()) words += " (" + at + ")";
   for (size_t i = 1; i < frames.size() && i <= kCallersNamed; ++i)
@@ -105,7 +105,7 @@ std::string regression_line(const MatchedRuns& runs, const RunChanges& changes, 
 }
 
 std::vector<CodeFrame> frames_of_row(const MatchedRuns& runs, const RunChange& change) {
-  std::vector<CodeFrame> frames = {code_frame(runs.tree, change.frame, change.place)};
+  std::vector<CodeFrame> frames = {code_frame(runs.tree, change.frame, change.location)};
   if (change.node == kNone) return frames;
   for (uint32_t node = runs.tree.nodes[change.node].parent; node != kNone;
        node = runs.tree.nodes[node].parent) {

@@ -18,7 +18,7 @@ constexpr double kDominating = 0.5;  // of the loss of the step before: nothing 
 struct Row {
   uint32_t frame = kNone;
   uint32_t node = kNone;
-  Place place;
+  SourceLocation location;
   std::vector<Cost> by_run;
 };
 
@@ -62,9 +62,10 @@ std::vector<Row> rows_by_path(const CallTree& tree) {
   return rows;
 }
 
-Place line_within_frame(const Database& database, uint32_t context) {
+SourceLocation line_within_frame(const Database& database, uint32_t context) {
   while (context != kNone) {
-    if (const Place place = place_of(database.contexts[context]); place.known()) return place;
+    if (const SourceLocation location = location_of(database.contexts[context]); location.known())
+      return location;
     if (starts_frame(database.contexts[context])) break;
     context = database.contexts[context].parent;
   }
@@ -77,15 +78,16 @@ std::vector<Row> rows_by_line(const MatchedRuns& runs) {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> known;
   std::vector<Row> rows;
   for (uint32_t c = 0; c < runs.database.contexts.size(); ++c) {
-    const Place here = line_within_frame(runs.database, c);
+    const SourceLocation here = line_within_frame(runs.database, c);
     for (size_t r = 0; r < runs.runs.size(); ++r) {
       const double cost = runs.runs[r].own[c];
       if (cost == 0) continue;
-      Place place = here;
-      if (place.known() && !runs.runs[r].is_after) place.line = numbers.after(place.file, place.line);
+      SourceLocation location = here;
+      if (location.known() && !runs.runs[r].is_after)
+        location.line = numbers.after(location.file, location.line);
       const uint32_t frame = tree.nodes[tree.node_of[c]].frame;
-      const auto [at, is_new] = known.try_emplace({frame, place.file, place.line}, rows.size());
-      if (is_new) rows.push_back({frame, kNone, place, std::vector<Cost>(runs.runs.size())});
+      const auto [at, is_new] = known.try_emplace({frame, location.file, location.line}, rows.size());
+      if (is_new) rows.push_back({frame, kNone, location, std::vector<Cost>(runs.runs.size())});
       rows[at->second].by_run[r].exclusive += cost;
       rows[at->second].by_run[r].inclusive += cost;
     }
@@ -149,7 +151,7 @@ class Comparer {
     RunChange change;
     change.frame = row.frame;
     change.node = row.node;
-    change.place = row.place;
+    change.location = row.location;
     bool was_before = false, was_after = false;
     for (size_t r = 0; r < row.by_run.size(); ++r) {
       const bool is_after = runs_.runs[r].is_after;
@@ -212,9 +214,9 @@ class Comparer {
         begin = instances.nodes.data() + instances.first[change.frame];
         end = instances.nodes.data() + instances.first[change.frame + 1];
       }
-      change.place = heaviest_line(runs_.tree, contexts, {begin, end}, change.frame, LineWeight::Exclusive,
-                                   run_to_show(change.presence != Presence::OnlyBefore))
-                         .place;
+      change.location = heaviest_line(runs_.tree, contexts, {begin, end}, change.frame, LineWeight::Exclusive,
+                                      run_to_show(change.presence != Presence::OnlyBefore))
+                            .location;
     }
   }
   size_t run_to_show(bool is_after) const {

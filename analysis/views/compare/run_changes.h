@@ -9,7 +9,7 @@
 #include "analysis/views/compare/comparison.h"
 #include "analysis/views/compare/matched_runs.h"
 #include "analysis/views/compare/significance.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 namespace prof {
 
@@ -35,7 +35,7 @@ struct RunChangeOptions {
 struct RunChange {
   uint32_t frame = kNone;  // into CallTree::frames; kNone: all of a run
   uint32_t node = kNone;   // into CallTree::nodes: of a path
-  Place place;             // where it spends most, after if it is there
+  SourceLocation location;  // where it spends most, after if it is there
   Presence presence = Presence::Both;
   Change exclusive;  // its own cost: what is judged
   Change inclusive;  // with all that it calls; of lines the same as exclusive

@@ -20,10 +20,10 @@ size_t nodes_of(const RankReport& report) {
 }
 
 // "step (sim.cpp:12)" of a function on the call path.
-std::string function_of(const CallTree& tree, const RankPlace& place, uint32_t function) {
-  if (function == kNone || place.context == kNone) return format_code({});
+std::string function_of(const CallTree& tree, const RankLocation& location, uint32_t function) {
+  if (function == kNone || location.context == kNone) return format_code({});
   const std::string& name = tree.database->functions[function].name;
-  for (const CodeFrame& frame : frames_of(tree, place.context))
+  for (const CodeFrame& frame : frames_of(tree, location.context))
     if (frame.function == name) return format_code({frame});
   return format_code({});
 }
@@ -47,15 +47,15 @@ std::string format_ranks_and_nodes(const RankReport& report) {
                      format_count(nodes_of(report), "node"));
 }
 
-std::string format_rank_place(const CallTree& tree, const RankPlace& place) {
-  const std::string code = function_of(tree, place, place.function);
-  if (place.call != kNone) {
-    const std::string call = public_name(tree.database->functions[place.call].name);
-    return place.call == place.function ? call : fmt::format("{}, called by {}", call, code);
+std::string format_rank_location(const CallTree& tree, const RankLocation& location) {
+  const std::string code = function_of(tree, location, location.function);
+  if (location.call != kNone) {
+    const std::string call = public_name(tree.database->functions[location.call].name);
+    return location.call == location.function ? call : fmt::format("{}, called by {}", call, code);
   }
   // Of main() everything is called.
-  if (place.caller == kNone || tree.database->functions[place.caller].name == "main") return code;
-  return fmt::format("{}, called by {}", code, function_of(tree, place, place.caller));
+  if (location.caller == kNone || tree.database->functions[location.caller].name == "main") return code;
+  return fmt::format("{}, called by {}", code, function_of(tree, location, location.caller));
 }
 
 std::string format_lack_of_processors(const RankReport& report) {

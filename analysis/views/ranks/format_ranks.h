@@ -18,7 +18,7 @@ std::string format_ranks_of(const RankReport& report, const std::vector<uint32_t
 std::string format_ranks_and_nodes(const RankReport& report);
 
 // "solve (solve.cpp:7), called by step (sim.cpp:12)", "MPI_Allreduce, called by step (sim.cpp:12)"
-std::string format_rank_place(const CallTree& tree, const RankPlace& place);
+std::string format_rank_location(const CallTree& tree, const RankLocation& location);
 
 // Why nobody is blamed; had_processor is known.
 std::string format_lack_of_processors(const RankReport& report);

@@ -14,16 +14,16 @@ namespace {
 constexpr double kNsPerSecond = 1e9;
 
 // What a rank's thread did, from record to record.
-class Line {
+class Track {
  public:
-  Line(const CallTree& tree, const RankCosts& costs, const RankCost& rank, uint64_t period_ns)
+  Track(const CallTree& tree, const RankCosts& costs, const RankCost& rank, uint64_t period_ns)
       : costs_(costs),
-        trace_(tree.database->traces[rank.line]),
+        trace_(tree.database->traces[rank.track]),
         period_ns_(period_ns),
         longest_ns_(tree.metric(costs.metric).name == "REALTIME" ? std::numeric_limits<uint64_t>::max()
                                                                  : kLongestStretch * period_ns) {}
 
-  // wait(begin, end) of each that is long enough, work(begin, end, place), in order of time.
+  // wait(begin, end) of each that is long enough, work(begin, end, location), in order of time.
   template <typename Wait, typename Work>
   void visit(Wait wait, Work work) {
     uint64_t wait_begin = 0, wait_end = 0;
@@ -35,15 +35,16 @@ class Line {
     for (std::vector<TraceRecord> block; trace_(block);) {
       for (const TraceRecord& record : block) {
         const uint64_t end = std::min(record.time_ns, last.time_ns + std::min(longest_ns_, record.time_ns));
-        const uint32_t place = last.context == kNone ? kNone : costs_.place_of[last.context];
-        const RankActivity activity = place == kNone ? RankActivity::Start : costs_.places[place].activity;
+        const uint32_t location = last.context == kNone ? kNone : costs_.location_of[last.context];
+        const RankActivity activity =
+            location == kNone ? RankActivity::Start : costs_.locations[location].activity;
         if (activity == RankActivity::Communication) {
           if (wait_end != last.time_ns) end_wait();
           if (wait_end == 0) wait_begin = last.time_ns;
           wait_end = end;
         } else {
           end_wait();
-          if (activity != RankActivity::Start && end > last.time_ns) work(last.time_ns, end, place);
+          if (activity != RankActivity::Start && end > last.time_ns) work(last.time_ns, end, location);
         }
         last = record;
       }
@@ -126,7 +127,8 @@ std::vector<size_t> ranks_with_traces(const CallTree& tree, const RankCosts& cos
   const std::vector<TraceSource>& traces = tree.database->traces;
   std::vector<size_t> ranks;
   for (size_t r = 0; r < costs.ranks.size(); ++r)
-    if (const uint32_t line = costs.ranks[r].line; line < traces.size() && traces[line]) ranks.push_back(r);
+    if (const uint32_t track = costs.ranks[r].track; track < traces.size() && traces[track])
+      ranks.push_back(r);
   return ranks;
 }
 
@@ -147,7 +149,7 @@ std::vector<Extent> traced_extents(const CallTree& tree, const RankCosts& costs,
   std::vector<Extent> extents(ranks.size());
   parallel_for(ranks.size(), jobs, [&](size_t i) {
     const auto add = [&](uint64_t begin, uint64_t end, uint32_t = 0) { extents[i].add(begin, end); };
-    Line(tree, costs, costs.ranks[ranks[i]], in_ns(period_s)).visit(add, add);
+    Track(tree, costs, costs.ranks[ranks[i]], in_ns(period_s)).visit(add, add);
   });
   return extents;
 }
@@ -160,7 +162,7 @@ TracedTime traced_time(const CallTree& tree, const RankCosts& costs, const std::
     if (extents[i].known_ns == 0) continue;
     time.run.add(extents[i].begin_ns, extents[i].end_ns);
     time.known_s += static_cast<double>(extents[i].known_ns) / kNsPerSecond;
-    time.spent_s += costs.ranks[ranks[i]].line_s;
+    time.spent_s += costs.ranks[ranks[i]].track_s;
   }
   return time;
 }
@@ -180,40 +182,40 @@ std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs
   const std::vector<size_t> ranks = ranks_with_traces(tree, costs);
   if (ranks.size() < 2) return std::nullopt;
   const uint64_t period_ns = in_ns(period_s);
-  const auto line = [&](size_t i) { return Line(tree, costs, costs.ranks[ranks[i]], period_ns); };
+  const auto track = [&](size_t i) { return Track(tree, costs, costs.ranks[ranks[i]], period_ns); };
   const TracedTime time = traced_time(tree, costs, ranks, period_s, jobs);
   if (time.run.end_ns == 0 || time.lacked_processors()) return std::nullopt;
 
   Bins bins(time.run.begin_ns, time.run.end_ns, period_ns);
   parallel_for(ranks.size(), jobs, [&](size_t i) {
-    line(i).visit([&](uint64_t begin, uint64_t end) { bins.add_wait(begin, end); },
-                  [&](uint64_t begin, uint64_t end, uint32_t) { bins.add_work(begin, end); });
+    track(i).visit([&](uint64_t begin, uint64_t end) { bins.add_wait(begin, end); },
+                   [&](uint64_t begin, uint64_t end, uint32_t) { bins.add_work(begin, end); });
   });
 
   LateRanks late;
   bins.sum_up(late);
   late.by_rank.resize(costs.ranks.size());
-  std::vector<double> of_place(costs.places.size());
+  std::vector<double> of_location(costs.locations.size());
   using Blames = std::map<uint32_t, double>;
   make_in_order(
       ranks.size(), jobs,
       [&](size_t i) {
         Blames blames;
-        line(i).visit([](uint64_t, uint64_t) {},
-                      [&](uint64_t begin, uint64_t end, uint32_t place) {
-                        if (const double ns = bins.blame(begin, end); ns > 0) blames[place] += ns;
-                      });
+        track(i).visit([](uint64_t, uint64_t) {},
+                       [&](uint64_t begin, uint64_t end, uint32_t location) {
+                         if (const double ns = bins.blame(begin, end); ns > 0) blames[location] += ns;
+                       });
         return blames;
       },
       [&](size_t i, const Blames& blames) {
-        for (const auto& [place, ns] : blames) {
-          of_place[place] += ns / kNsPerSecond;
+        for (const auto& [location, ns] : blames) {
+          of_location[location] += ns / kNsPerSecond;
           late.by_rank[ranks[i]] += ns / kNsPerSecond;
         }
       });
-  for (uint32_t place = 0; place < of_place.size(); ++place)
-    if (of_place[place] > 0) late.places.push_back({place, of_place[place]});
-  std::ranges::stable_sort(late.places, std::greater(), &LateRanks::Blame::seconds);
+  for (uint32_t location = 0; location < of_location.size(); ++location)
+    if (of_location[location] > 0) late.locations.push_back({location, of_location[location]});
+  std::ranges::stable_sort(late.locations, std::greater(), &LateRanks::Blame::seconds);
   return late;
 }
 

@@ -27,14 +27,14 @@ struct LateRanks {
   double blamed_s = 0;  // of it: while others worked that were no more than those that waited
   double nobody_s = 0;  // of it: while nobody worked
   struct Blame {
-    uint32_t place = 0;  // into RankCosts::places
+    uint32_t location = 0;  // into RankCosts::locations
     double seconds = 0;
   };
-  std::vector<Blame> places;    // of blamed_s, the most expensive first
+  std::vector<Blame> locations;  // of blamed_s, the most expensive first
   std::vector<double> by_rank;  // of blamed_s, as RankCosts::ranks
 };
 
-// By their traces: the time in seconds of which samples of each rank's line tell something, as
+// By their traces: the time in seconds of which samples of each rank's track tell something, as
 // RankCosts::ranks; 0 without a trace.
 std::vector<double> traced_seconds(const CallTree& tree, const RankCosts& costs, double period_s, int jobs);
 

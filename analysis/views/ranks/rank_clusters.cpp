@@ -9,7 +9,7 @@
 namespace prof {
 namespace {
 
-// Two profiles are alike where their shares differ by less, added up over all places (at most 2).
+// Two profiles are alike where their shares differ by less, added up over all locations (at most 2).
 constexpr double kAlike = 0.2;
 
 class Clusters {
@@ -18,7 +18,7 @@ class Clusters {
       : comparison_(comparison),
         report_(comparison.report()),
         ranks_(comparison.ranks()),
-        places_(comparison.all_places()) {}
+        locations_(comparison.all_locations()) {}
 
   // Each rank joins the first cluster whose first rank it is like.
   void find() {
@@ -46,9 +46,10 @@ class Clusters {
 
  private:
   RankValues shares_of(uint32_t rank) const {
-    RankValues shares(places_.size());
+    RankValues shares(locations_.size());
     if (ranks_[rank].seconds <= 0) return shares;
-    for (size_t i = 0; i < places_.size(); ++i) shares[i] = places_.costs(i)[rank] / ranks_[rank].seconds;
+    for (size_t i = 0; i < locations_.size(); ++i)
+      shares[i] = locations_.costs(i)[rank] / ranks_[rank].seconds;
     return shares;
   }
 
@@ -64,14 +65,14 @@ class Clusters {
 
   void describe(RankCluster& cluster) const {
     std::vector<std::pair<double, uint32_t>> costs;
-    for (size_t i = 0; i < places_.size(); ++i)
-      costs.emplace_back(-mean_of(places_.costs(i), cluster.ranks), places_.place(i));
+    for (size_t i = 0; i < locations_.size(); ++i)
+      costs.emplace_back(-mean_of(locations_.costs(i), cluster.ranks), locations_.location(i));
     for (const uint32_t r : cluster.ranks)
       cluster.seconds += ranks_[r].seconds / static_cast<double>(cluster.ranks.size());
     std::ranges::sort(costs);
     for (size_t i = 0; i < std::min<size_t>(costs.size(), 3); ++i) {
       if (costs[i].first == 0) break;
-      cluster.places.push_back(costs[i].second);
+      cluster.locations.push_back(costs[i].second);
       cluster.shares.push_back(-costs[i].first / cluster.seconds);
     }
   }
@@ -79,7 +80,7 @@ class Clusters {
   const RankComparison& comparison_;
   RankReport& report_;
   const std::vector<RankCost>& ranks_;
-  const DenseRankPlaces& places_;
+  const DenseRankLocations& locations_;
 };
 
 }  // namespace

@@ -34,16 +34,16 @@ double mean_of_others(const RankValues& values, const std::vector<uint32_t>& ran
 RankComparison::RankComparison(const CallTree& tree, const RunSummary& run, RankReport& report, int jobs)
     : tree_(tree),
       report_(report),
-      all_places_(report.costs, false),
-      line_places_(report.costs, true),
+      all_locations_(report.costs, false),
+      track_locations_(report.costs, true),
       processors_(tree, run, report.costs),
       period_s_(period_of(tree, run, report)),
       jobs_(jobs) {
-  report.line =
-      statistics_of(RankQuantity::Time, values_of([](const RankCost& rank) { return rank.line_s; }));
+  report.track =
+      statistics_of(RankQuantity::Time, values_of([](const RankCost& rank) { return rank.track_s; }));
   // Of helpers that take less nobody need know.
   has_threads_ = std::ranges::any_of(
-      ranks(), [](const RankCost& rank) { return rank.line_s < kMostOfRank * rank.seconds; });
+      ranks(), [](const RankCost& rank) { return rank.track_s < kMostOfRank * rank.seconds; });
 }
 
 RankValues RankComparison::values_of(const RankQuantityOf& of) const {
@@ -61,7 +61,7 @@ bool RankComparison::is_of_clock() const {
 }
 
 bool RankComparison::computes_longer(const std::vector<uint32_t>& late, double seconds) const {
-  const RankValues cpu = values_of([](const RankCost& rank) { return rank.line_compute_cpu_s; });
+  const RankValues cpu = values_of([](const RankCost& rank) { return rank.track_compute_cpu_s; });
   return mean_of(cpu, late) - mean_of_others(cpu, late) > kExplained * seconds;
 }
 

@@ -27,11 +27,11 @@ class RankComparison {
   const CallTree& tree() const { return tree_; }
   RankReport& report() const { return report_; }
   const std::vector<RankCost>& ranks() const { return report_.costs.ranks; }
-  // The places of all threads of a rank, and of the one that communicates.
-  const DenseRankPlaces& all_places() const { return all_places_; }
-  const DenseRankPlaces& line_places() const { return line_places_; }
-  RankActivity activity(const DenseRankPlaces& places, size_t i) const {
-    return report_.costs.places[places.place(i)].activity;
+  // The locations of all threads of a rank, and of the one that communicates.
+  const DenseRankLocations& all_locations() const { return all_locations_; }
+  const DenseRankLocations& track_locations() const { return track_locations_; }
+  RankActivity activity(const DenseRankLocations& locations, size_t i) const {
+    return report_.costs.locations[locations.location(i)].activity;
   }
   bool has_threads() const { return has_threads_; }  // that do something beside the one that communicates
   double period_s() const { return period_s_; }      // of the samples
@@ -40,7 +40,7 @@ class RankComparison {
   RankValues values_of(const RankQuantityOf& of) const;
   // What makes others wait is what the thread does that communicates: the sum over sixteen threads is none of
   // it. Of one thread it is the same.
-  double typical_line() const { return report_.line.median; }
+  double typical_track() const { return report_.track.median; }
   // What chance makes of a cost that is sampled, as a standard deviation.
   double chance(double seconds) const;
 
@@ -56,7 +56,7 @@ class RankComparison {
  private:
   const CallTree& tree_;
   RankReport& report_;
-  const DenseRankPlaces all_places_, line_places_;
+  const DenseRankLocations all_locations_, track_locations_;
   ProcessorShare processors_;
   bool has_threads_ = false;
   double period_s_;

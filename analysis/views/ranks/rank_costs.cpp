@@ -10,20 +10,21 @@
 
 #include "analysis/database/parallel_for.h"
 #include "analysis/database/stored_values.h"
-#include "analysis/views/ranks/rank_places.h"
+#include "analysis/views/ranks/rank_locations.h"
 #include "analysis/views/tree/own_costs.h"
 #include "analysis/views/tree/wording.h"
 
 namespace prof {
 
-// For other processes (analysis/team/packing.h).
+// For other processes (analysis/workers/packing.h).
 template <typename Archive>
 void fields(Archive& archive, RankCost& cost) {
-  auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes, places,
-         line, line_s, line_by_activity, line_compute_cpu_s, line_ready_s, line_ready_cpu_s, line_places] =
-      cost;
-  archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes, places,
-          line, line_s, line_by_activity, line_compute_cpu_s, line_ready_s, line_ready_cpu_s, line_places);
+  auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes,
+         locations, track, track_s, track_by_activity, track_compute_cpu_s, track_ready_s, track_ready_cpu_s,
+         track_locations] = cost;
+  archive(rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes,
+          locations, track, track_s, track_by_activity, track_compute_cpu_s, track_ready_s, track_ready_cpu_s,
+          track_locations);
 }
 
 namespace {
@@ -73,67 +74,68 @@ void visit_values(const CallTree& tree, int jobs, const Visit& visit) {
 // Sums over the threads of a rank.
 class RankSums {
  public:
-  RankSums(const RankPlaces& places, uint32_t metric, uint32_t cpu)
-      : places_(places), metric_(metric), cpu_(cpu), sums_(places.size()) {}
+  RankSums(const RankLocations& locations, uint32_t metric, uint32_t cpu)
+      : locations_(locations), metric_(metric), cpu_(cpu), sums_(locations.size()) {}
 
-  // `ready`: the same costs with RankPlaces::ready_code() for places.
+  // `ready`: the same costs with RankLocations::ready_code() for locations.
   void add(RankCost& rank, uint32_t profile, const OwnCosts& costs, const OwnCosts& ready, size_t width) {
     ++rank.threads;
-    RankCost line;  // of this thread
-    for (const auto& [place, cost] : rank.places) sums_[place] = cost;
+    RankCost track;  // of this thread
+    for (const auto& [location, cost] : rank.locations) sums_[location] = cost;
     std::vector<uint32_t> touched;
-    for (const auto& [place, cost] : rank.places) touched.push_back(place);
+    for (const auto& [location, cost] : rank.locations) touched.push_back(location);
     for (size_t i = 0; i < costs.nodes.size(); ++i) {
-      const uint32_t place = costs.nodes[i];
-      const auto activity = static_cast<size_t>(places_.activity(place));
+      const uint32_t location = costs.nodes[i];
+      const auto activity = static_cast<size_t>(locations_.activity(location));
       const double cpu = cpu_ != kNone ? costs.values[i * width + cpu_] : 0;
       rank.cpu_s += cpu;
-      if (places_.activity(place) == RankActivity::Compute) line.line_compute_cpu_s += cpu;
+      if (locations_.activity(location) == RankActivity::Compute) track.track_compute_cpu_s += cpu;
       const double cost = costs.values[i * width + metric_];
       if (cost <= 0) continue;
       rank.seconds += cost;
-      line.line_s += cost;
+      track.track_s += cost;
       rank.by_activity[activity] += cost;
-      line.line_by_activity[activity] += cost;
-      line.line_places.emplace_back(place, cost);
-      if (sums_[place] == 0) touched.push_back(place);
-      sums_[place] += cost;
+      track.track_by_activity[activity] += cost;
+      track.track_locations.emplace_back(location, cost);
+      if (sums_[location] == 0) touched.push_back(location);
+      sums_[location] += cost;
     }
     for (size_t i = 0; cpu_ != kNone && i < ready.nodes.size(); ++i) {
       if (ready.nodes[i] == 0) continue;
-      line.line_ready_s += std::max(0.0, ready.values[i * width + metric_]);
-      line.line_ready_cpu_s += std::max(0.0, ready.values[i * width + cpu_]);
+      track.track_ready_s += std::max(0.0, ready.values[i * width + metric_]);
+      track.track_ready_cpu_s += std::max(0.0, ready.values[i * width + cpu_]);
     }
-    rank.places.clear();
-    for (const uint32_t place : touched) rank.places.emplace_back(place, std::exchange(sums_[place], 0));
-    keep_largest(rank.places);
+    rank.locations.clear();
+    for (const uint32_t location : touched)
+      rank.locations.emplace_back(location, std::exchange(sums_[location], 0));
+    keep_largest(rank.locations);
     constexpr auto kWaits = static_cast<size_t>(RankActivity::Communication);
-    if (rank.line != kNone && line.line_by_activity[kWaits] <= rank.line_by_activity[kWaits]) return;
-    rank.line = profile;
-    rank.line_s = line.line_s;
-    rank.line_by_activity = line.line_by_activity;
-    rank.line_compute_cpu_s = line.line_compute_cpu_s;
-    rank.line_ready_s = line.line_ready_s;
-    rank.line_ready_cpu_s = line.line_ready_cpu_s;
-    keep_largest(line.line_places);
-    rank.line_places = std::move(line.line_places);
+    if (rank.track != kNone && track.track_by_activity[kWaits] <= rank.track_by_activity[kWaits]) return;
+    rank.track = profile;
+    rank.track_s = track.track_s;
+    rank.track_by_activity = track.track_by_activity;
+    rank.track_compute_cpu_s = track.track_compute_cpu_s;
+    rank.track_ready_s = track.track_ready_s;
+    rank.track_ready_cpu_s = track.track_ready_cpu_s;
+    keep_largest(track.track_locations);
+    rank.track_locations = std::move(track.track_locations);
   }
 
  private:
-  static void keep_largest(RankCost::Places& places) {
-    if (places.size() > RankCosts::kLargest) {
-      std::ranges::sort(places, [](const auto& a, const auto& b) {
+  static void keep_largest(RankCost::Locations& locations) {
+    if (locations.size() > RankCosts::kLargest) {
+      std::ranges::sort(locations, [](const auto& a, const auto& b) {
         return std::tuple(-a.second, a.first) < std::tuple(-b.second, b.first);
       });
-      places.resize(RankCosts::kLargest);
-      places.shrink_to_fit();
+      locations.resize(RankCosts::kLargest);
+      locations.shrink_to_fit();
     }
-    std::ranges::sort(places);
+    std::ranges::sort(locations);
   }
 
-  const RankPlaces& places_;
+  const RankLocations& locations_;
   const uint32_t metric_, cpu_;
-  std::vector<double> sums_;  // by place; zero between calls
+  std::vector<double> sums_;  // by location; zero between calls
 };
 
 bool is_of_rank(const ProfileId& id) {
@@ -162,10 +164,10 @@ class CopiedBytes {
 };
 
 // What the selected profiles spent, by rank.
-std::map<int32_t, RankCost> count(const CallTree& tree, const RankPlaces& places, int jobs) {
-  OwnCostsByThread own(tree, places.place_of(), places.size());
-  RankSums sums(places, compared_metric(tree), cpu_metric(tree));
-  const std::vector<uint32_t> ready_code = places.ready_code();
+std::map<int32_t, RankCost> count(const CallTree& tree, const RankLocations& locations, int jobs) {
+  OwnCostsByThread own(tree, locations.location_of(), locations.size());
+  RankSums sums(locations, compared_metric(tree), cpu_metric(tree));
+  const std::vector<uint32_t> ready_code = locations.ready_code();
   OwnCostsByThread ready(tree, ready_code, 2);
   const CopiedBytes copied(*tree.database);
   std::map<int32_t, RankCost> ranks;
@@ -183,7 +185,7 @@ std::map<int32_t, RankCost> count(const CallTree& tree, const RankPlaces& places
     sums.add(rank, profile, own.of(values), ready.of(values), tree.metrics());
   });
   for (auto& [number, rank] : ranks) {
-    if (rank.threads == 1) rank.line_places = {};
+    if (rank.threads == 1) rank.track_locations = {};
     if (const auto own_bytes = bytes.find(number); own_bytes != bytes.end())
       rank.copied_bytes = own_bytes->second;
   }
@@ -228,44 +230,44 @@ RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions op
   RankCosts costs;
   costs.metric = compared_metric(tree);
   if (costs.metric == kNone) return costs;
-  RankPlaces places(*tree.database);
+  RankLocations locations(*tree.database);
   std::map<int32_t, RankCost> ranks;
   if (options.counted)
     for (RankCost& rank : *options.counted) ranks.emplace(rank.rank, std::move(rank));
   else
-    ranks = count(tree, places, options.threads());
+    ranks = count(tree, locations, options.threads());
   add_devices(run, ranks);
-  places.find_dearest_contexts(tree);
-  costs.place_of = places.place_of();
-  costs.places = places.take();
+  locations.find_dearest_contexts(tree);
+  costs.location_of = locations.location_of();
+  costs.locations = locations.take();
   for (auto& [number, rank] : ranks) costs.ranks.push_back(std::move(rank));
   return costs;
 }
 
-std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
-                                          int jobs) {
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection,
+                                          AnalysisWorkers& workers, int jobs) {
   CallTree tree;  // of which counting needs no more than this
   tree.database = &database;
   tree.selection = selection;
-  tree.selection.profiles = profiles_of_ranks(database, team.rank());
-  const RankPlaces places(database);
+  tree.selection.profiles = profiles_of_ranks(database, workers.rank());
+  const RankLocations locations(database);
   std::vector<RankCost> all;
-  team.collect(
+  workers.collect(
       "ranks",
       [&] {
         if (compared_metric(tree) == kNone || tree.selection.profiles.empty()) return;
-        for (auto& [number, rank] : count(tree, places, RankOptions{.jobs = jobs}.threads()))
+        for (auto& [number, rank] : count(tree, locations, RankOptions{.jobs = jobs}.threads()))
           all.push_back(std::move(rank));
       },
       [&](Packer& out) { out(all); },
       [&](Unpacker& in, int) {
         auto others = in.get<std::vector<RankCost>>();
         for (const RankCost& cost : others) {
-          Unpacker::require(cost.line == kNone || cost.line < database.profiles.size(),
+          Unpacker::require(cost.track == kNone || cost.track < database.profiles.size(),
                             "it is of other profiles");
-          for (const RankCost::Places* list : {&cost.places, &cost.line_places})
-            for (const auto& [place, seconds] : *list)
-              Unpacker::require(place < places.size(), "it is of other places");
+          for (const RankCost::Locations* list : {&cost.locations, &cost.track_locations})
+            for (const auto& [location, seconds] : *list)
+              Unpacker::require(location < locations.size(), "it is of other places");
         }
         std::ranges::move(others, std::back_inserter(all));
       });

@@ -1,5 +1,5 @@
 #pragma once
-// What each rank of a parallel program spent, in which places and doing what. Values are taken profile by
+// What each rank of a parallel program spent, in which locations and doing what. Values are taken profile by
 // profile, and of each rank only its largest costs are kept: so a job of ten thousand ranks fits into memory,
 // also where the values are computed as they are needed (ProfileValues).
 
@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/team/team.h"
 #include "analysis/views/run/run_summary.h"
 #include "analysis/views/tree/call_tree.h"
+#include "analysis/workers/workers.h"
 
 namespace prof {
 
@@ -28,7 +28,7 @@ enum class RankActivity : uint8_t {
 constexpr size_t kRankActivities = 6;
 
 // A function of the program with its caller, and what it does: each cost of a rank is in one of them.
-struct RankPlace {
+struct RankLocation {
   RankActivity activity = RankActivity::Compute;
   uint32_t function = kNone;  // into Database::functions: the program's
   uint32_t caller = kNone;    // likewise: the program's that called it; kNone: none did
@@ -46,26 +46,26 @@ struct RankCost {
   double kernels_s = 0, copies_s = 0, device_idle_s = 0;  // of the devices it used
   bool uses_devices = false;
   double copied_bytes = 0;                                  // to and from them; 0 if that was not measured
-  using Places = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::places; by number
-  Places places;  // the most expensive kLargest of all threads together
+  using Locations = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::locations; by number
+  Locations locations;  // the most expensive kLargest of all threads together
   // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
   // while it computed.
-  uint32_t line = kNone;
-  double line_s = 0;
-  std::array<double, kRankActivities> line_by_activity{};
-  double line_compute_cpu_s = 0;
+  uint32_t track = kNone;
+  double track_s = 0;
+  std::array<double, kRankActivities> track_by_activity{};
+  double track_compute_cpu_s = 0;
   // What it spent in code that waits for nothing but a processor: of the same metric, and of CPUTIME.
-  double line_ready_s = 0, line_ready_cpu_s = 0;
-  Places line_places;  // as places; empty if the rank has one thread
+  double track_ready_s = 0, track_ready_cpu_s = 0;
+  Locations track_locations;  // as locations; empty if the rank has one thread
 
-  const Places& places_of_line() const { return threads > 1 ? line_places : places; }
+  const Locations& locations_of_track() const { return threads > 1 ? track_locations : locations; }
 };
 
 struct RankCosts {
   static constexpr size_t kLargest = 256;
   uint32_t metric = kNone;  // position in the tree's metrics of the time that ranks are compared by
-  std::vector<RankPlace> places;
-  std::vector<uint32_t> place_of;  // by context
+  std::vector<RankLocation> locations;
+  std::vector<uint32_t> location_of;  // by context
   std::vector<RankCost> ranks;     // by rank
 };
 
@@ -80,9 +80,9 @@ struct RankOptions {
 // there is none. Reads the values of the selected profiles.
 RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions options = {});
 
-// What each rank spent on processors, counted by the processes of a team, each for the ranks of its own
+// What each rank spent on processors, counted by several workers, each for the ranks of its own
 // pieces (Database::values): they need no summaries. The result is the first one's.
-std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
-                                          int jobs = 0);
+std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection,
+                                          AnalysisWorkers& workers, int jobs = 0);
 
 }  // namespace prof

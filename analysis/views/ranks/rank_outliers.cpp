@@ -21,8 +21,8 @@ class Outliers {
       : comparison_(comparison),
         report_(comparison.report()),
         ranks_(comparison.ranks()),
-        places_(comparison.all_places()),
-        lines_(comparison.line_places()) {}
+        locations_(comparison.all_locations()),
+        tracks_(comparison.track_locations()) {}
 
   void find() {
     for (const ComparedQuantity& compared : compared_quantities()) {
@@ -37,7 +37,7 @@ class Outliers {
   struct Judged {
     RankQuantity quantity;
     bool is_sampled;
-    bool is_of_line;
+    bool is_of_track;
     double whole;
     RankValues values;
   };
@@ -47,12 +47,12 @@ class Outliers {
   // First by that thread, then by all of a rank, which may compute more in others, or leave files and devices
   // to them.
   void find_outliers(const ComparedQuantity& compared) {
-    if (compared.of_line)
+    if (compared.of_track)
       find_outliers({compared.quantity, compared.is_sampled, comparison_.has_threads(),
-                     comparison_.typical_line(), comparison_.values_of(compared.of_line)});
+                     comparison_.typical_track(), comparison_.values_of(compared.of_track)});
     const bool is_of_all = compared.quantity == RankQuantity::Compute;
     find_outliers({compared.quantity, compared.is_sampled, false,
-                   is_of_all ? typical_time() : comparison_.typical_line(),
+                   is_of_all ? typical_time() : comparison_.typical_track(),
                    comparison_.values_of(compared.of)});
   }
 
@@ -103,24 +103,24 @@ class Outliers {
                    const std::string& node) {
     RankOutlier outlier{.quantity = judged.quantity, .ranks = slow, .node = node, .median = median};
     outlier.seconds = mean_of(judged.values, slow);
-    outlier.is_of_line = judged.is_of_line;
+    outlier.is_of_track = judged.is_of_track;
     outlier.share = judged.whole > 0 ? outlier.excess() / judged.whole : 0;
     if (only_lacks_processor(outlier)) return;
-    const double others_wait = outlier.share * comparison_.typical_line();
-    const DenseRankPlaces& own = judged.is_of_line ? lines_ : places_;
+    const double others_wait = outlier.share * comparison_.typical_track();
+    const DenseRankLocations& own = judged.is_of_track ? tracks_ : locations_;
     double most = 0;
     for (size_t i = 0; i < own.size(); ++i) {
       if (quantity_of(comparison_.activity(own, i)) != outlier.quantity) continue;
       const double more = mean_of(own.costs(i), slow) - lower_median(own.costs(i));
       if (more <= most) continue;
       most = more;
-      outlier.place = own.place(i);
+      outlier.location = own.location(i);
     }
-    for (size_t i = 0; i < lines_.size(); ++i) {
-      if (comparison_.activity(lines_, i) != RankActivity::Communication) continue;
-      const double longer = mean_of_others(lines_.costs(i), slow) - mean_of(lines_.costs(i), slow);
+    for (size_t i = 0; i < tracks_.size(); ++i) {
+      if (comparison_.activity(tracks_, i) != RankActivity::Communication) continue;
+      const double longer = mean_of_others(tracks_.costs(i), slow) - mean_of(tracks_.costs(i), slow);
       if (longer <= outlier.awaited_s || longer <= kExplained * others_wait) continue;
-      outlier.awaited_in = lines_.place(i);
+      outlier.awaited_in = tracks_.location(i);
       outlier.awaited_s = longer;
     }
     if (outlier.quantity == RankQuantity::Copies) {
@@ -135,7 +135,7 @@ class Outliers {
   // whatever processors there are.
   bool only_lacks_processor(const RankOutlier& outlier) {
     if (outlier.quantity != RankQuantity::Compute || !comparison_.is_of_clock() ||
-        comparison_.computes_longer(outlier.ranks, outlier.share * comparison_.typical_line()))
+        comparison_.computes_longer(outlier.ranks, outlier.share * comparison_.typical_track()))
       return false;
     return comparison_.lacked_processors({});
   }
@@ -143,8 +143,8 @@ class Outliers {
   RankComparison& comparison_;
   RankReport& report_;
   const std::vector<RankCost>& ranks_;
-  const DenseRankPlaces& places_;
-  const DenseRankPlaces& lines_;
+  const DenseRankLocations& locations_;
+  const DenseRankLocations& tracks_;
 };
 
 }  // namespace

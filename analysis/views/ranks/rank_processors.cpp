@@ -20,9 +20,9 @@ std::optional<double> share(double had_s, double known_s) {
 std::optional<double> while_computing(const RankCosts& costs) {
   double cpu_s = 0, ready_s = 0, all_s = 0;
   for (const RankCost& rank : costs.ranks) {
-    cpu_s += rank.line_ready_cpu_s;
-    ready_s += rank.line_ready_s;
-    all_s += rank.line_s;
+    cpu_s += rank.track_ready_cpu_s;
+    ready_s += rank.track_ready_s;
+    all_s += rank.track_s;
   }
   return cpu_s > 0 && ready_s > kMinReady * all_s ? share(cpu_s, ready_s) : std::nullopt;
 }
@@ -32,7 +32,7 @@ std::optional<double> while_waiting(const RunSummary& run, const RankCosts& cost
   const std::optional<double> run_s = run.program_s ? run.program_s : run.wall_s;
   if (!run_s || std::ranges::any_of(costs.ranks, &RankCost::uses_devices)) return std::nullopt;
   double spent_s = 0;
-  for (const uint32_t rank : waiting) spent_s += costs.ranks[rank].line_s;
+  for (const uint32_t rank : waiting) spent_s += costs.ranks[rank].track_s;
   return share(spent_s, static_cast<double>(waiting.size()) * (*run_s - kStartSeconds));
 }
 
@@ -51,7 +51,7 @@ std::optional<double> ProcessorShare::of(const std::vector<uint32_t>& waiting, d
   const std::vector<double>& all = traced(period_s, jobs);
   for (size_t r = 0; r < all.size(); ++r) {
     if (all[r] == 0) continue;
-    had_s += costs_.ranks[r].line_s;
+    had_s += costs_.ranks[r].track_s;
     known_s += all[r];
   }
   return known_s > 0 ? share(had_s, known_s) : while_waiting(run_, costs_, waiting);
@@ -61,7 +61,7 @@ double ProcessorShare::lack_of(const std::vector<uint32_t>& ranks, double period
   if (tree_.metric(costs_.metric).name != "CPUTIME" || ranks.empty()) return 0;
   const std::vector<double>& all = traced(period_s, jobs);
   double lack_s = 0;
-  for (const uint32_t r : ranks) lack_s += std::max(0.0, all[r] - costs_.ranks[r].line_s);
+  for (const uint32_t r : ranks) lack_s += std::max(0.0, all[r] - costs_.ranks[r].track_s);
   return lack_s / static_cast<double>(ranks.size());
 }
 

@@ -9,7 +9,7 @@
 namespace prof {
 namespace {
 
-constexpr size_t kComparedPlaces = 96;
+constexpr size_t kComparedLocations = 96;
 
 constexpr Spelling<RankQuantity> kQuantities[] = {
     {RankQuantity::Time, "time"},       {RankQuantity::Cpu, "cpu"},
@@ -61,7 +61,7 @@ const std::vector<ComparedQuantity>& compared_quantities() {
     const auto at = static_cast<size_t>(activity);
     return {quantity_of(activity), is_judged, true,
             [at](const RankCost& rank) { return rank.by_activity[at]; },
-            [at](const RankCost& rank) { return rank.line_by_activity[at]; }};
+            [at](const RankCost& rank) { return rank.track_by_activity[at]; }};
   };
   static const std::vector<ComparedQuantity> kAll = {
       {RankQuantity::Time, false, true, [](const RankCost& rank) { return rank.seconds; }},
@@ -77,32 +77,32 @@ const std::vector<ComparedQuantity>& compared_quantities() {
   return kAll;
 }
 
-DenseRankPlaces::DenseRankPlaces(const RankCosts& costs, bool of_line) {
-  const auto places_of = [of_line](const RankCost& rank) -> const RankCost::Places& {
-    return of_line ? rank.places_of_line() : rank.places;
+DenseRankLocations::DenseRankLocations(const RankCosts& costs, bool of_track) {
+  const auto locations_of = [of_track](const RankCost& rank) -> const RankCost::Locations& {
+    return of_track ? rank.locations_of_track() : rank.locations;
   };
-  RankValues sums(costs.places.size()), most(costs.places.size());
+  RankValues sums(costs.locations.size()), most(costs.locations.size());
   for (const RankCost& rank : costs.ranks) {
-    for (const auto& [place, cost] : places_of(rank)) {
-      sums[place] += cost;
-      most[place] = std::max(most[place], cost);
+    for (const auto& [location, cost] : locations_of(rank)) {
+      sums[location] += cost;
+      most[location] = std::max(most[location], cost);
     }
   }
   std::set<uint32_t> chosen;
   for (const RankValues& weights : {sums, most}) {
     std::vector<uint32_t> order;
-    for (uint32_t place = 0; place < weights.size(); ++place)
-      if (weights[place] > 0) order.push_back(place);
-    std::ranges::stable_sort(order, std::greater(), [&](uint32_t place) { return weights[place]; });
-    for (size_t i = 0; i < std::min(order.size(), kComparedPlaces / 2); ++i) chosen.insert(order[i]);
+    for (uint32_t location = 0; location < weights.size(); ++location)
+      if (weights[location] > 0) order.push_back(location);
+    std::ranges::stable_sort(order, std::greater(), [&](uint32_t location) { return weights[location]; });
+    for (size_t i = 0; i < std::min(order.size(), kComparedLocations / 2); ++i) chosen.insert(order[i]);
   }
-  places_.assign(chosen.begin(), chosen.end());
+  locations_.assign(chosen.begin(), chosen.end());
   std::map<uint32_t, size_t> at;
-  for (size_t i = 0; i < places_.size(); ++i) at[places_[i]] = i;
-  costs_.assign(places_.size(), RankValues(costs.ranks.size()));
+  for (size_t i = 0; i < locations_.size(); ++i) at[locations_[i]] = i;
+  costs_.assign(locations_.size(), RankValues(costs.ranks.size()));
   for (size_t r = 0; r < costs.ranks.size(); ++r)
-    for (const auto& [place, cost] : places_of(costs.ranks[r]))
-      if (const auto known = at.find(place); known != at.end()) costs_[known->second][r] = cost;
+    for (const auto& [location, cost] : locations_of(costs.ranks[r]))
+      if (const auto known = at.find(location); known != at.end()) costs_[known->second][r] = cost;
 }
 
 }  // namespace prof

@@ -21,24 +21,24 @@ struct ComparedQuantity {
   bool is_judged;  // else a rank that has more of it is no slower for that
   bool is_sampled;
   RankQuantityOf of;
-  RankQuantityOf of_line = {};  // of the thread that communicates; none of what is no thread's
+  RankQuantityOf of_track = {};  // of the thread that communicates; none of what is no thread's
 };
 
 const std::vector<ComparedQuantity>& compared_quantities();
 
-// The most expensive places of all ranks, and those that are expensive in any of them, with the costs of each
-// rank.
-class DenseRankPlaces {
+// The most expensive locations of all ranks, and those that are expensive in any of them, with the costs of
+// each rank.
+class DenseRankLocations {
  public:
   // Of all threads of a rank, or of the one that communicates.
-  DenseRankPlaces(const RankCosts& costs, bool of_line);
+  DenseRankLocations(const RankCosts& costs, bool of_track);
 
-  size_t size() const { return places_.size(); }
-  uint32_t place(size_t i) const { return places_[i]; }
+  size_t size() const { return locations_.size(); }
+  uint32_t location(size_t i) const { return locations_[i]; }
   const RankValues& costs(size_t i) const { return costs_[i]; }  // by rank
 
  private:
-  std::vector<uint32_t> places_;
+  std::vector<uint32_t> locations_;
   std::vector<RankValues> costs_;
 };
 

@@ -50,12 +50,12 @@ struct RankOutlier {
   std::vector<uint32_t> ranks;     // indices into RankCosts::ranks, rising
   std::string node;                // not empty: all ranks of it
   double seconds = 0, median = 0;  // of the ranks, the mean; and of all
-  uint32_t place = kNone;          // in which they spend most of what they spend more; kNone: not known
-  uint32_t awaited_in = kNone;     // the place at which the others wait longer meanwhile; kNone: none
+  uint32_t location = kNone;       // in which they spend most of what they spend more; kNone: not known
+  uint32_t awaited_in = kNone;     // the location at which the others wait longer meanwhile; kNone: none
   double awaited_s = 0;            // so much longer, the mean of the others
 
   // Where ranks have several threads: of that which communicates, else of all together.
-  bool is_of_line = false;
+  bool is_of_track = false;
   double share = 0;  // of the excess in a rank's time, or that thread's
   // Of copies, where it is known: how many bytes they copy, over the median of all ranks.
   std::optional<double> bytes_ratio = {};
@@ -65,27 +65,27 @@ struct RankOutlier {
 
 // Waiting in one call that most ranks do longer than those who come late to it.
 struct RankImbalance {
-  uint32_t place = 0;          // where they wait
+  uint32_t location = 0;       // where they wait
   double seconds = 0;          // the mean over all ranks, of the thread that communicates
   double avoidable = 0;        // of it: beyond what the late ones wait
   std::vector<uint32_t> late;  // indices into RankCosts::ranks
-  uint32_t blamed = kNone;     // the place where these spend more than the others; kNone: not known
+  uint32_t blamed = kNone;     // the location where these spend more than the others; kNone: not known
   double blamed_s = 0;         // so much more, the mean of the late ones
   bool late_sleep = false;     // CPU time does not say what they do
 };
 
-// Ranks that spend their time alike: their shares by place differ by less than chance and a fifth.
+// Ranks that spend their time alike: their shares by location differ by less than chance and a fifth.
 struct RankCluster {
   std::vector<uint32_t> ranks;   // indices into RankCosts::ranks, rising; the first one is the pattern
   double seconds = 0;            // the mean
-  std::vector<uint32_t> places;  // the most expensive three
+  std::vector<uint32_t> locations;  // the most expensive three
   std::vector<double> shares;    // of these, 0..1
 };
 
 struct RankReport {
   RankCosts costs;
   std::vector<RankStatistics> statistics;
-  RankStatistics line;                    // of the time of each rank's thread that communicates
+  RankStatistics track;                   // of the time of each rank's thread that communicates
   std::vector<RankOutlier> outliers;      // by falling share
   std::vector<RankImbalance> imbalances;  // by falling avoidable time; none that an outlier explains
   std::vector<RankCluster> clusters;      // by falling size; at most kMaxClusters, the last one of all others

@@ -18,8 +18,8 @@ class Waits {
       : comparison_(comparison),
         report_(comparison.report()),
         ranks_(comparison.ranks()),
-        places_(comparison.all_places()),
-        lines_(comparison.line_places()) {}
+        locations_(comparison.all_locations()),
+        tracks_(comparison.track_locations()) {}
 
   void find() {
     find_imbalances();
@@ -28,11 +28,11 @@ class Waits {
 
  private:
   void find_imbalances() {
-    for (size_t i = 0; i < lines_.size(); ++i) {
-      if (comparison_.activity(lines_, i) != RankActivity::Communication) continue;
-      const RankValues& waits = lines_.costs(i);
+    for (size_t i = 0; i < tracks_.size(); ++i) {
+      if (comparison_.activity(tracks_, i) != RankActivity::Communication) continue;
+      const RankValues& waits = tracks_.costs(i);
       RankImbalance imbalance;
-      imbalance.place = lines_.place(i);
+      imbalance.location = tracks_.location(i);
       for (const double wait : waits) imbalance.seconds += wait / static_cast<double>(waits.size());
       const double least = *std::ranges::min_element(waits);
       // The late ones are those that wait nearly as little as the one that waits least.
@@ -40,7 +40,7 @@ class Waits {
       for (uint32_t r = 0; r < waits.size(); ++r)
         if (waits[r] <= border) imbalance.late.push_back(r);
       imbalance.avoidable = imbalance.seconds - mean_of(waits, imbalance.late);
-      if (imbalance.avoidable < kMinShare * comparison_.typical_line() ||
+      if (imbalance.avoidable < kMinShare * comparison_.typical_track() ||
           imbalance.avoidable < kChance * comparison_.chance(imbalance.seconds) || is_explained(imbalance))
         continue;
       blame(imbalance);
@@ -61,29 +61,30 @@ class Waits {
 
   // Where the late ones' communicating threads wait for other threads, what these do is to blame.
   void blame(RankImbalance& imbalance) const {
-    blame(imbalance, lines_, false);
-    if (imbalance.blamed != kNone && report_.costs.places[imbalance.blamed].activity == RankActivity::Threads)
-      blame(imbalance, places_, true);
+    blame(imbalance, tracks_, false);
+    if (imbalance.blamed != kNone &&
+        report_.costs.locations[imbalance.blamed].activity == RankActivity::Threads)
+      blame(imbalance, locations_, true);
     if (imbalance.blamed != kNone || comparison_.is_of_clock()) return;
-    const RankValues lines = comparison_.values_of([](const RankCost& rank) { return rank.line_s; });
+    const RankValues tracks = comparison_.values_of([](const RankCost& rank) { return rank.track_s; });
     imbalance.late_sleep =
-        mean_of_others(lines, imbalance.late) - mean_of(lines, imbalance.late) > imbalance.avoidable / 2;
+        mean_of_others(tracks, imbalance.late) - mean_of(tracks, imbalance.late) > imbalance.avoidable / 2;
   }
 
-  void blame(RankImbalance& imbalance, const DenseRankPlaces& places, bool is_computing) const {
+  void blame(RankImbalance& imbalance, const DenseRankLocations& locations, bool is_computing) const {
     double most = 0;
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (comparison_.activity(places, i) == RankActivity::Communication ||
-          (is_computing && comparison_.activity(places, i) != RankActivity::Compute))
+    for (size_t i = 0; i < locations.size(); ++i) {
+      if (comparison_.activity(locations, i) == RankActivity::Communication ||
+          (is_computing && comparison_.activity(locations, i) != RankActivity::Compute))
         continue;
-      const RankValues& costs = places.costs(i);
+      const RankValues& costs = locations.costs(i);
       const double late = mean_of(costs, imbalance.late);
       const double more = late - mean_of_others(costs, imbalance.late);
       if (more <= most || more < kExplained * imbalance.avoidable ||
           more < kChance * comparison_.chance(late))
         continue;
       most = more;
-      imbalance.blamed = places.place(i);
+      imbalance.blamed = locations.location(i);
       imbalance.blamed_s = more;
     }
   }
@@ -105,7 +106,7 @@ class Waits {
   double unexplained() const {
     double waits = 0;
     for (const RankCost& rank : ranks_)
-      waits += rank.line_by_activity[static_cast<size_t>(RankActivity::Communication)] /
+      waits += rank.track_by_activity[static_cast<size_t>(RankActivity::Communication)] /
                static_cast<double>(ranks_.size());
     double longest = 0;
     for (const RankOutlier& outlier : report_.outliers) longest = std::max(longest, outlier.awaited_s);
@@ -115,7 +116,7 @@ class Waits {
 
   void find_late() {
     const double waits = unexplained();
-    if (waits < kMinShare * comparison_.typical_line() || report_.had_processor) return;
+    if (waits < kMinShare * comparison_.typical_track() || report_.had_processor) return;
     std::vector<uint32_t> all(ranks_.size());
     std::iota(all.begin(), all.end(), 0);
     if (comparison_.lacked_processors(all)) return;
@@ -127,7 +128,8 @@ class Waits {
     if (!report_.late || report_.late->by_rank.empty()) return;
     const double latest = *std::ranges::max_element(report_.late->by_rank);
     const double for_others = std::min(report_.late->blamed_s / static_cast<double>(ranks_.size()), waits);
-    if (latest > kMostOfOne * report_.late->blamed_s || for_others < kMinShare * comparison_.typical_line() ||
+    if (latest > kMostOfOne * report_.late->blamed_s ||
+        for_others < kMinShare * comparison_.typical_track() ||
         for_others < kChance * comparison_.chance(for_others))
       return;
     report_.late_by_turns_s = for_others;
@@ -136,8 +138,8 @@ class Waits {
   RankComparison& comparison_;
   RankReport& report_;
   const std::vector<RankCost>& ranks_;
-  const DenseRankPlaces& places_;
-  const DenseRankPlaces& lines_;
+  const DenseRankLocations& locations_;
+  const DenseRankLocations& tracks_;
 };
 
 }  // namespace

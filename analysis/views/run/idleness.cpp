@@ -12,8 +12,8 @@
 #include "analysis/views/run/device_calls.h"
 #include "analysis/views/run/team_waits.h"
 #include "analysis/views/tree/call_path.h"
-#include "analysis/views/tree/places.h"
 #include "analysis/views/tree/program_lines.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/wording.h"
 
 namespace prof {
@@ -105,28 +105,28 @@ class Blamer {
     std::map<std::pair<uint32_t, uint32_t>, double> at;  // by file and line of the function itself
   };
 
-  // Costs by call of a device's API with the place of the call, or else by function and the one that calls
+  // Costs by call of a device's API with the location of the call, or else by function and the one that calls
   // it; of tasks by name, launch and the caller of the launching function, which may be a helper that
   // launches everything. By falling cost of the first metric.
   std::vector<Group> groups() const {
-    std::map<Key, Group> by_place;
+    std::map<Key, Group> by_location;
     const size_t width = tree_.metrics();
     for (uint32_t c = 0; width > 0 && c < database_.contexts.size(); ++c) {
       if (own_[0][c] <= 0) continue;
       const std::vector<Step> path = path_to_blame(c);
       if (path.empty()) continue;
-      Group& group = by_place[key_of(path)];
+      Group& group = by_location[key_of(path)];
       group.sums.resize(width);
       for (size_t m = 0; m < width; ++m) group.sums[m] += own_[m][c];
-      group.at[{path[0].place.file, path[0].place.line}] += own_[0][c];
+      group.at[{path[0].location.file, path[0].location.line}] += own_[0][c];
       if (own_[0][c] > group.heaviest) {
         group.heaviest = own_[0][c];
         group.context = c;
       }
     }
     std::vector<Group> sorted;
-    sorted.reserve(by_place.size());
-    for (auto& [key, group] : by_place) sorted.push_back(std::move(group));
+    sorted.reserve(by_location.size());
+    for (auto& [key, group] : by_location) sorted.push_back(std::move(group));
     std::stable_sort(sorted.begin(), sorted.end(),
                      [](const Group& a, const Group& b) { return a.sums[0] > b.sums[0]; });
     return sorted;
@@ -161,18 +161,18 @@ class Blamer {
     }
     if (const Step* caller = caller_of(path, 0)) {
       blamed.caller = name(caller->frame);
-      blamed.caller_place = format_place(database_, caller->place);
+      blamed.caller_location = format_location(database_, caller->location);
       if (is_task(path[0].frame)) add_outer_caller(caller_of(path, caller - path.data()), blamed);
     }
     if (blamed.is_call || is_task(path[0].frame)) {
-      blamed.place = blamed.caller_place;
+      blamed.location = blamed.caller_location;
     } else {
       const auto most = std::ranges::max_element(group.at, {}, [](const auto& line) { return line.second; });
-      path[0].place = {most->first.first, most->first.second};
-      blamed.place = format_place(database_, path[0].place);
+      path[0].location = {most->first.first, most->first.second};
+      blamed.location = format_location(database_, path[0].location);
     }
     blamed.is_task = is_task(path[0].frame);
-    for (const Step& step : path) blamed.frames.push_back(code_frame(tree_, step.frame, step.place));
+    for (const Step& step : path) blamed.frames.push_back(code_frame(tree_, step.frame, step.location));
     return blamed;
   }
 
@@ -187,7 +187,7 @@ class Blamer {
   // A function on a call path, and the line in it of the cost or of the call to the next one.
   struct Step {
     uint32_t frame;
-    Place place;
+    SourceLocation location;
   };
   // Frames of what is to blame and of its caller, file and line of the call, frame of the caller's caller.
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
@@ -216,13 +216,13 @@ class Blamer {
   // The innermost first, entry points left out.
   std::vector<Step> path_of(uint32_t context) const {
     std::vector<Step> path;
-    Place place;
+    SourceLocation location;
     for (uint32_t at = context; at != kNone; at = database_.contexts[at].parent) {
       const Context& here = database_.contexts[at];
-      if (!place.known()) place = place_of(here);
+      if (!location.known()) location = location_of(here);
       if (!starts_frame(here)) continue;
-      if (here.kind != ContextKind::Entry) path.push_back({tree_.nodes[tree_.node_of[at]].frame, place});
-      place = {};
+      if (here.kind != ContextKind::Entry) path.push_back({tree_.nodes[tree_.node_of[at]].frame, location});
+      location = {};
     }
     return path;
   }
@@ -267,8 +267,8 @@ class Blamer {
     if (caller == nullptr) return key;
     std::get<1>(key) = caller->frame;
     if (!is_call(path[0].frame) && !is_task(path[0].frame)) return key;
-    std::get<2>(key) = caller->place.file;
-    std::get<3>(key) = caller->place.line;
+    std::get<2>(key) = caller->location.file;
+    std::get<3>(key) = caller->location.line;
     if (!is_task(path[0].frame)) return key;
     if (const Step* outer = caller_of(path, caller - path.data())) std::get<4>(key) = outer->frame;
     return key;
@@ -276,8 +276,8 @@ class Blamer {
 
   void add_outer_caller(const Step* outer, Blamed& blamed) const {
     if (outer == nullptr || name(outer->frame) == "main" || is_start_code(name(outer->frame))) return;
-    blamed.outer_place = format_place(database_, outer->place);
-    if (!blamed.outer_place.empty()) blamed.outer_caller = name(outer->frame);
+    blamed.outer_location = format_location(database_, outer->location);
+    if (!blamed.outer_location.empty()) blamed.outer_caller = name(outer->frame);
   }
 
   bool is_of_stripped(const Frame& frame) const {

@@ -1,6 +1,6 @@
 #pragma once
-// Who keeps a device idle, and what keeps threads waiting for it: the blame that was measured, by place, and
-// what removing a cause could save at most. Sums over threads can exceed the time in which the device was
+// Who keeps a device idle, and what keeps threads waiting for it: the blame that was measured, by location,
+// and what removing a cause could save at most. Sums over threads can exceed the time in which the device was
 // idle; shares of the run are then scaled to that time.
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace prof {
 
-// One place that is to blame, or that waits.
+// One location that is to blame, or that waits.
 struct Blamed {
   std::string what;          // the device's API function, the function that computes, or the kernel
   std::string caller;        // the function that calls it or launches it; empty if not known
-  std::string caller_place;  // "step.cpp:31": the line of that call; may be empty
-  std::string place;         // the same, of computing the line of the computation itself; may be empty
+  std::string caller_location;  // "step.cpp:31": the line of that call; may be empty
+  std::string location;         // the same, of computing the line of the computation itself; may be empty
   std::string outer_caller;  // of a kernel the function that calls the launching one, unless that is main
-  std::string outer_place;   // and the line of that call; never empty if outer_caller is not
+  std::string outer_location;  // and the line of that call; never empty if outer_caller is not
   bool is_call = false;
   double value_s = 0;           // as measured, summed over threads
   double share = 0;             // 0..1 of all of its kind

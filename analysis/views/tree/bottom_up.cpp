@@ -75,16 +75,16 @@ class BottomUp {
       root_frames_.push_back(node.frame);
     }
     view_.rows.push_back(
-        {chain.parent_row, chain.depth, node.frame, is_inlined(tree_, chain), place_of_call(chain)});
+        {chain.parent_row, chain.depth, node.frame, is_inlined(tree_, chain), location_of_call(chain)});
     for (size_t m = 0; m < width_; ++m) {
       view_.costs.push_back(sum_instances(tree_, instances, m));
       if (threads_) view_.threads.push_back(threads_->spread(instances, m));
     }
   }
 
-  Place place_of_call(const Chain& chain) const {
+  SourceLocation location_of_call(const Chain& chain) const {
     return chain.below.empty()
-               ? Place{}
+               ? SourceLocation{}
                : heaviest_site(tree_, chain, 0, [this](uint32_t node) { return sites_[node]; });
   }
 
@@ -93,15 +93,15 @@ class BottomUp {
     std::vector<uint32_t> group_of_frame(tree_.frames.size(), kNone), group_of_node(tree_.nodes.size());
     for (uint32_t g = 0; g < roots_.size(); ++g) group_of_frame[root_frames_[g]] = g;
     for (uint32_t n = 0; n < tree_.nodes.size(); ++n) group_of_node[n] = group_of_frame[tree_.nodes[n].frame];
-    const std::vector<HeaviestLine> places =
+    const std::vector<HeaviestLine> locations =
         heaviest_lines(tree_, group_of_node, root_frames_, LineWeight::Exclusive);
-    for (size_t g = 0; g < roots_.size(); ++g) view_.rows[roots_[g]].place = places[g].place;
+    for (size_t g = 0; g < roots_.size(); ++g) view_.rows[roots_[g]].location = locations[g].location;
   }
 
   const CallTree& tree_;
   const ViewOptions& options_;
   const size_t width_;
-  const std::vector<Place> sites_;
+  const std::vector<SourceLocation> sites_;
   std::optional<ThreadCosts> threads_;
   std::vector<Chain> stack_;
   std::vector<uint32_t> roots_, root_frames_;  // rows at depth 0 and their frames

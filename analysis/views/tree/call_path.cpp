@@ -14,13 +14,13 @@ bool is_of_c_library(const CodeFrame& frame) {
 
 }  // namespace
 
-CodeFrame code_frame(const CallTree& tree, uint32_t frame, const Place& place) {
+CodeFrame code_frame(const CallTree& tree, uint32_t frame, const SourceLocation& location) {
   const Database& database = *tree.database;
   CodeFrame result;
   result.function = frame_name(database, tree.frames[frame]);
-  if (place.file < database.files.size()) {
-    result.file = database.files[place.file].path;
-    result.line = result.file.empty() ? 0 : place.line;
+  if (location.file < database.files.size()) {
+    result.file = database.files[location.file].path;
+    result.line = result.file.empty() ? 0 : location.line;
   }
   if (const uint32_t module = tree.frames[frame].module; module < database.modules.size())
     result.module = database.modules[module].path;
@@ -30,15 +30,15 @@ CodeFrame code_frame(const CallTree& tree, uint32_t frame, const Place& place) {
 std::vector<CodeFrame> frames_of(const CallTree& tree, uint32_t context) {
   const Database& database = *tree.database;
   std::vector<CodeFrame> frames;
-  Place place;
+  SourceLocation location;
   for (uint32_t at = context; at != kNone; at = database.contexts[at].parent) {
-    if (!place.known()) place = place_of(database.contexts[at]);
+    if (!location.known()) location = location_of(database.contexts[at]);
     if (!starts_frame(database.contexts[at])) continue;
     const Frame& frame = tree.frames[tree.nodes[tree.node_of[at]].frame];
     if (frame.kind == FrameKind::Entry) break;
-    if (!place.known()) place = definition(frame);
-    frames.push_back(code_frame(tree, tree.nodes[tree.node_of[at]].frame, place));
-    place = {};
+    if (!location.known()) location = definition(frame);
+    frames.push_back(code_frame(tree, tree.nodes[tree.node_of[at]].frame, location));
+    location = {};
   }
   return frames;
 }

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/words/code_frame.h"
 
 namespace prof {
 
-// The function of a frame (an index into CallTree::frames), at a place in it.
-CodeFrame code_frame(const CallTree& tree, uint32_t frame, const Place& place);
+// The function of a frame (an index into CallTree::frames), at a location in it.
+CodeFrame code_frame(const CallTree& tree, uint32_t frame, const SourceLocation& location);
 
 // The call path of a context, the innermost frame first, without the entry point. Each frame has the line at
 // which it calls the next one.

@@ -40,16 +40,16 @@ bool is_inlined(const CallTree& tree, const CallerChain& chain) {
                      [&](uint32_t caller) { return tree.nodes[caller].inlined; });
 }
 
-Place heaviest_site(const CallTree& tree, const CallerChain& chain, size_t metric,
-                    const std::function<Place(uint32_t)>& site) {
-  std::vector<std::pair<Place, double>> sites;
+SourceLocation heaviest_site(const CallTree& tree, const CallerChain& chain, size_t metric,
+                             const std::function<SourceLocation(uint32_t)>& site) {
+  std::vector<std::pair<SourceLocation, double>> sites;
   for (size_t i = 0; i < chain.below.size(); ++i)
-    if (const Place place = site(chain.below[i]); place.known())
-      sites.emplace_back(place, tree.cost(chain.functions[i], metric).exclusive);
+    if (const SourceLocation location = site(chain.below[i]); location.known())
+      sites.emplace_back(location, tree.cost(chain.functions[i], metric).exclusive);
   std::stable_sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) {
     return std::pair(a.first.file, a.first.line) < std::pair(b.first.file, b.first.line);
   });
-  Place best;
+  SourceLocation best;
   double heaviest = -1, sum = 0;
   for (size_t i = 0; i < sites.size(); ++i) {
     sum = i > 0 && sites[i].first == sites[i - 1].first ? sum + sites[i].second : sites[i].second;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/views/tree/call_tree.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/view.h"
 
 namespace prof {
@@ -28,9 +28,9 @@ std::vector<CallerChain> with_callers(const CallTree& tree, const CallerChain& c
 bool is_inlined(const CallTree& tree, const CallerChain& chain);
 
 // The line at which the callers at the chain's end call most, by the exclusive cost of the functions at its
-// root; if none is known, the place where the caller is defined. `site` knows the line from which a node
+// root; if none is known, the location where the caller is defined. `site` knows the line from which a node
 // is called. Not for chains without callers.
-Place heaviest_site(const CallTree& tree, const CallerChain& chain, size_t metric,
-                    const std::function<Place(uint32_t node)>& site);
+SourceLocation heaviest_site(const CallTree& tree, const CallerChain& chain, size_t metric,
+                             const std::function<SourceLocation(uint32_t node)>& site);
 
 }  // namespace prof

@@ -79,9 +79,9 @@ View flat(const CallTree& tree, const ViewOptions& options) {
     view.rows.push_back({kNone, 0, candidate.frame, inlined, {}});
     view.costs.insert(view.costs.end(), candidate.costs.begin(), candidate.costs.end());
   }
-  const std::vector<HeaviestLine> places =
+  const std::vector<HeaviestLine> locations =
       heaviest_lines(tree, row_of_node, frame_of_row, LineWeight::Exclusive);
-  for (size_t r = 0; r < view.rows.size(); ++r) view.rows[r].place = places[r].place;
+  for (size_t r = 0; r < view.rows.size(); ++r) view.rows[r].location = locations[r].location;
 
   if (options.statistics) {
     const ThreadCosts threads(tree);

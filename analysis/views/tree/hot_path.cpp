@@ -12,7 +12,7 @@ constexpr double kMinOfTotal = 0.1;      // of the total: what is less does not 
 constexpr double kShareRounding = 1e-9;  // two halves of one cost add up to it only nearly
 
 // The chain of callers that dominates the exclusive cost of some instances of one function.
-std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector<Place>& sites,
+std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector<SourceLocation>& sites,
                                          const uint32_t* begin, const uint32_t* end, size_t metric) {
   struct Walk {
     uint32_t caller_frame, node, below;
@@ -53,7 +53,7 @@ std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector
                last = walks.begin() + static_cast<ptrdiff_t>(to);
     const auto widest =
         std::max_element(first, last, [](const Walk& a, const Walk& b) { return a.cost < b.cost; });
-    const Place site = sites[widest->below];
+    const SourceLocation site = sites[widest->below];
     callers.push_back({widest->caller_frame, heaviest,
                        site.known() ? site : definition(tree.frames[widest->caller_frame])});
     walks = std::vector<Walk>(first, last);
@@ -67,10 +67,11 @@ double part(double at_line, double whole) {
 
 void add_shares(const CallTree& tree, const std::vector<uint32_t>& step_of_node,
                 std::vector<PathStep>& path) {
-  std::vector<Place> places;
-  for (const PathStep& step : path) places.push_back(step.place);
-  const std::vector<double> at_place = inclusive_at(tree, step_of_node, places);
-  for (size_t i = 0; i < path.size(); ++i) path[i].share_at_place = part(at_place[i], path[i].inclusive);
+  std::vector<SourceLocation> locations;
+  for (const PathStep& step : path) locations.push_back(step.location);
+  const std::vector<double> at_location = inclusive_at(tree, step_of_node, locations);
+  for (size_t i = 0; i < path.size(); ++i)
+    path[i].share_at_location = part(at_location[i], path[i].inclusive);
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ bool continues_hot_path(const CallTree& tree, double parent, double child, size_
 std::vector<PathStep> hot_path(const CallTree& tree) {
   std::vector<PathStep> path;
   if (tree.nodes.empty() || tree.metrics() == 0 || tree.totals[0] <= 0) return path;
-  const std::vector<Place> sites = call_sites(tree);
+  const std::vector<SourceLocation> sites = call_sites(tree);
   std::vector<uint32_t> step_of_node(tree.nodes.size(), kNone);
   uint32_t node = 0;  // siblings are sorted: the first root is the heaviest, the first child too
   while (true) {
@@ -92,13 +93,13 @@ std::vector<PathStep> hot_path(const CallTree& tree) {
     const uint32_t child = node + 1;
     if (child >= tree.nodes[node].end) break;
     if (!continues_hot_path(tree, tree.cost(node, 0).inclusive, tree.cost(child, 0).inclusive, 0)) break;
-    path.back().place = sites[child].known() ? sites[child] : definition(tree.frames[path.back().frame]);
+    path.back().location = sites[child].known() ? sites[child] : definition(tree.frames[path.back().frame]);
     node = child;
   }
   std::vector<uint32_t> only_last(tree.nodes.size(), kNone);
   only_last[node] = 0;
-  path.back().place =
-      heaviest_lines(tree, only_last, {tree.nodes[node].frame}, LineWeight::Exclusive)[0].place;
+  path.back().location =
+      heaviest_lines(tree, only_last, {tree.nodes[node].frame}, LineWeight::Exclusive)[0].location;
   add_shares(tree, step_of_node, path);
   return path;
 }
@@ -114,9 +115,9 @@ std::vector<PathStep> callers_of(const CallTree& tree, uint32_t context) {
     at = contexts[at].parent;
     const uint32_t frame = frame_of(at);
     if (tree.frames[frame].kind == FrameKind::Entry) break;
-    Place site;
+    SourceLocation site;
     for (; !starts_frame(contexts[at]); at = contexts[at].parent)
-      if (!site.known()) site = place_of(contexts[at]);
+      if (!site.known()) site = location_of(contexts[at]);
     callers.push_back({frame, cost, site.known() ? site : definition(tree.frames[frame])});
   }
   return callers;
@@ -139,7 +140,7 @@ std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit, size_
   order.resize(shown);
 
   const FrameInstances all = instances_of_frames(tree);
-  const std::vector<Place> sites = call_sites(tree, metric);
+  const std::vector<SourceLocation> sites = call_sites(tree, metric);
   std::vector<uint32_t> group_of_node(tree.nodes.size(), kNone);
   for (uint32_t i = 0; i < shown; ++i)
     for (uint32_t n = all.first[order[i]]; n < all.first[order[i] + 1]; ++n) group_of_node[all.nodes[n]] = i;
@@ -148,7 +149,7 @@ std::vector<HotFunction> hot_functions(const CallTree& tree, size_t limit, size_
   for (uint32_t i = 0; i < shown; ++i) {
     const uint32_t *begin = all.nodes.data() + all.first[order[i]],
                    *end = all.nodes.data() + all.first[order[i] + 1];
-    hot.push_back({order[i], sum_instances(tree, mark_outermost(tree, begin, end), metric), lines[i].place,
+    hot.push_back({order[i], sum_instances(tree, mark_outermost(tree, begin, end), metric), lines[i].location,
                    part(lines[i].cost.exclusive, exclusive[order[i]]),
                    dominating_callers(tree, sites, begin, end, metric)});
   }

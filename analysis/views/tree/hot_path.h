@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 namespace prof {
 
@@ -12,9 +12,9 @@ struct PathStep {
   uint32_t frame = 0;
   double inclusive = 0;  // of the first metric; for a caller of a hot function: what of its
                          // metric came along this chain
-  Place place;           // the line of the call to the next step; of the last step its own heaviest line
+  SourceLocation location;  // the line of the call to the next step; of the last step its own heaviest line
   // 0..1: how much of `inclusive` is at that line; 1 if none is known, and for callers of hot functions
-  double share_at_place = 1;
+  double share_at_location = 1;
 };
 
 // From the heaviest root down while one child holds at least half of its parent's cost and a tenth of the
@@ -27,8 +27,8 @@ bool continues_hot_path(const CallTree& tree, double parent, double child, size_
 struct HotFunction {
   uint32_t frame = 0;
   Cost cost;  // of the requested metric; recursion counted once
-  Place place;
-  double share_at_place = 1;  // 0..1: how much of the exclusive cost is at that line; 1 if none is known
+  SourceLocation location;
+  double share_at_location = 1;  // 0..1: how much of the exclusive cost is at that line; 1 if none is known
   // The nearest caller first, each holding at least half of the exclusive cost; entry points left out.
   std::vector<PathStep> callers;
 };

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 namespace prof {
 
 namespace {
 
 bool is_inside_its_line(const Database& database, uint32_t context) {
-  const Place place = place_of(database.contexts[context]);
+  const SourceLocation location = location_of(database.contexts[context]);
   for (uint32_t at = database.contexts[context].parent; at != kNone; at = database.contexts[at].parent)
-    if (place_of(database.contexts[at]) == place) return true;
+    if (location_of(database.contexts[at]) == location) return true;
   return false;
 }
 
@@ -22,11 +22,11 @@ std::vector<LineCost> line_costs(const CallTree& tree, uint32_t file, size_t met
   const Database& database = *tree.database;
   std::map<uint32_t, Cost> lines;
   for (uint32_t c = 0; c < database.contexts.size(); ++c) {
-    const Place place = place_of(database.contexts[c]);
-    if (!place.known() || place.file != file) continue;
+    const SourceLocation location = location_of(database.contexts[c]);
+    if (!location.known() || location.file != file) continue;
     const Cost& cost = tree.by_context[metric][c];
     if (cost.inclusive == 0 && cost.exclusive == 0) continue;
-    Cost& line = lines[place.line];
+    Cost& line = lines[location.line];
     line.exclusive += cost.exclusive;
     if (!is_inside_its_line(database, c)) line.inclusive += cost.inclusive;
   }
@@ -40,11 +40,11 @@ std::vector<FileCost> file_costs(const CallTree& tree, size_t metric) {
   std::vector<double> exclusive(database.files.size(), 0);
   std::vector<bool> is_there(database.files.size(), false);
   for (uint32_t c = 0; c < database.contexts.size(); ++c) {
-    const Place place = place_of(database.contexts[c]);
-    if (!place.known()) continue;
+    const SourceLocation location = location_of(database.contexts[c]);
+    if (!location.known()) continue;
     const Cost& cost = tree.by_context[metric][c];
-    exclusive[place.file] += cost.exclusive;
-    if (cost.inclusive > 0) is_there[place.file] = true;
+    exclusive[location.file] += cost.exclusive;
+    if (cost.inclusive > 0) is_there[location.file] = true;
   }
   std::vector<FileCost> result;
   for (uint32_t f = 0; f < exclusive.size(); ++f)

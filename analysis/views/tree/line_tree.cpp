@@ -14,14 +14,14 @@ class LineFrames {
  public:
   explicit LineFrames(std::vector<Frame> functions) : functions_(std::move(functions)) {}
 
-  uint32_t at(uint32_t function, const Place& place) {
-    const auto [known, is_new] = known_.try_emplace({function, place.file, place.line}, frames_.size());
+  uint32_t at(uint32_t function, const SourceLocation& location) {
+    const auto [known, is_new] = known_.try_emplace({function, location.file, location.line}, frames_.size());
     if (is_new) {
       Frame frame = functions_[function];
       // What has no function is named after its line.
       if (frame.kind != FrameKind::Line) {
-        frame.file = place.file;
-        frame.line = place.line;
+        frame.file = location.file;
+        frame.line = location.line;
       }
       frames_.push_back(frame);
     }
@@ -46,7 +46,7 @@ CallTree split_by_line(CallTree tree) {
   nodes.reserve(stacks.nodes.size());
   for (const StackNode& node : stacks.nodes) {
     const CallNode& call = tree.nodes[node.call];
-    nodes.push_back({node.parent, 0, frames.at(call.frame, node.place), call.depth, call.inlined});
+    nodes.push_back({node.parent, 0, frames.at(call.frame, node.location), call.depth, call.inlined});
   }
   tree.nodes = std::move(nodes);
   tree.frames = frames.take();

@@ -58,7 +58,7 @@ class ChargedLines {
         line.context = c;
       }
     }
-    if (place_of(context).known() && place_of(context) == line.place && !is_repeated(c))
+    if (location_of(context).known() && location_of(context) == line.location && !is_repeated(c))
       line.own += cost.exclusive;
   }
 
@@ -66,7 +66,7 @@ class ChargedLines {
   bool is_repeated(uint32_t c) const {
     const uint32_t parent = database_.contexts[c].parent;
     return parent != kNone && !starts_frame(database_.contexts[c]) &&
-           place_of(database_.contexts[parent]) == place_of(database_.contexts[c]);
+           location_of(database_.contexts[parent]) == location_of(database_.contexts[c]);
   }
 
   uint32_t own_line(uint32_t c, const Context& context, uint32_t above) {
@@ -75,22 +75,22 @@ class ChargedLines {
     if (function.module >= of_system_.size()) return above;
     if (of_runtime_[function.module]) return kNone;  // What measuring took is no cost of the program.
     if (of_system_[function.module]) return above;
-    const Place place = place_of(context);
-    if (place.known()) return file_of_system_[place.file] ? above : number_of(frame, place);
+    const SourceLocation location = location_of(context);
+    if (location.known()) return file_of_system_[location.file] ? above : number_of(frame, location);
     // Instructions and loops lie in the line or function around them.
     if (!starts_frame(context)) return above;
-    const Place defined = definition(function);
+    const SourceLocation defined = definition(function);
     if (defined.known()) return above;  // Its lines are charged, one by one.
     if (function.kind == FrameKind::Entry) return above;
     const std::string name = frame_name(database_, function);
     return is_standard_library_name(name) || is_start_code(name) ? above : number_of(frame, {});
   }
 
-  uint32_t number_of(uint32_t frame, const Place& place) {
+  uint32_t number_of(uint32_t frame, const SourceLocation& location) {
     const auto [at, is_new] =
-        numbers_.try_emplace({frame, place.file, place.line}, static_cast<uint32_t>(lines_.size()));
+        numbers_.try_emplace({frame, location.file, location.line}, static_cast<uint32_t>(lines_.size()));
     if (is_new) {
-      lines_.push_back({.frame = frame, .place = place});
+      lines_.push_back({.frame = frame, .location = location});
       heaviest_.push_back(-1);
     }
     return at->second;
@@ -127,7 +127,7 @@ class ChargedLines {
 };
 
 bool is_same_line(const ProgramLine& a, const ProgramLine& b) {
-  return a.frame == b.frame && a.place == b.place;
+  return a.frame == b.frame && a.location == b.location;
 }
 
 }  // namespace

@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 namespace prof {
 
 struct ProgramLine {
   uint32_t frame = 0;      // the function that the line belongs to
-  Place place;             // not known for a function without line information
+  SourceLocation location;  // not known for a function without line information
   uint32_t context = 0;    // into Database::contexts: the most expensive one at this line
   double cost = 0;         // of the first metric: the line and the library code that it calls
   double own = 0;          // of it: the line itself

@@ -31,19 +31,19 @@ Stacks build_stacks(const CallTree& tree) {
     const Context& context = contexts[c];
     const uint32_t call = tree.node_of[c];
     const uint32_t above = context.parent == kNone ? kNone : stacks.node_of[context.parent];
-    Place place = place_of(context);
+    SourceLocation location = location_of(context);
     uint32_t parent = above;
     if (!starts_frame(context)) {
       parent = stacks.nodes[above].parent;
-      if (!place.known()) place = stacks.nodes[above].place;
+      if (!location.known()) location = stacks.nodes[above].location;
     } else if (above != kNone && stacks.nodes[above].call != tree.nodes[call].parent) {
       // A recursive call that was folded into its outermost frame: what is above that frame stays.
       while (parent != kNone && stacks.nodes[parent].call != call) parent = stacks.nodes[parent].parent;
       if (parent != kNone) parent = stacks.nodes[parent].parent;
     }
-    const auto [at, is_new] =
-        known.try_emplace({parent, call, place.file, place.line}, static_cast<uint32_t>(stacks.nodes.size()));
-    if (is_new) stacks.nodes.push_back({parent, call, place});
+    const auto [at, is_new] = known.try_emplace({parent, call, location.file, location.line},
+                                                static_cast<uint32_t>(stacks.nodes.size()));
+    if (is_new) stacks.nodes.push_back({parent, call, location});
     stacks.node_of[c] = at->second;
   }
   return stacks;

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "analysis/views/tree/call_tree.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 namespace prof {
 
 struct StackNode {
   uint32_t parent = kNone;  // comes before its children
   uint32_t call = 0;        // into CallTree::nodes: the function, and whether it was inlined
-  Place place;              // the line in it; not known: the function as a whole
+  SourceLocation location;  // the line in it; not known: the function as a whole
 };
 
 struct Stacks {

@@ -44,8 +44,9 @@ View top_down(const CallTree& tree, const ViewOptions& options) {
     for (size_t m = 0; m < width; ++m) view.costs.push_back(tree.cost(n, m));
     ++n;
   }
-  const std::vector<HeaviestLine> places = heaviest_lines(tree, row_of, frame_of_row, LineWeight::Inclusive);
-  for (size_t r = 0; r < view.rows.size(); ++r) view.rows[r].place = places[r].place;
+  const std::vector<HeaviestLine> locations =
+      heaviest_lines(tree, row_of, frame_of_row, LineWeight::Inclusive);
+  for (size_t r = 0; r < view.rows.size(); ++r) view.rows[r].location = locations[r].location;
 
   if (options.statistics) {
     const ThreadCosts threads(tree);

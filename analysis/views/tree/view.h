@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/views/tree/call_tree.h"
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 #include "analysis/views/tree/thread_costs.h"
 
 namespace prof {
@@ -22,7 +22,7 @@ struct Row {
   uint32_t depth = 0;
   uint32_t frame = 0;
   bool inlined = false;
-  Place place;
+  SourceLocation location;
 };
 
 struct View {
@@ -36,7 +36,7 @@ struct View {
 View top_down(const CallTree& tree, const ViewOptions& options);
 
 // Each function by its exclusive cost, with its callers below it. A caller's costs are those of the function
-// at the root when called along that chain; its place is the line of the call.
+// at the root when called along that chain; its location is the line of the call.
 View bottom_up(const CallTree& tree, const ViewOptions& options);
 
 // Each function once: exclusive cost over all its frames, inclusive cost over its outermost frames only, so

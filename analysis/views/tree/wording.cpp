@@ -14,14 +14,14 @@ bool is_time(const Metric& metric) {
   return metric.unit == "sec" || metric.unit == "s";
 }
 
-std::string format_place(const Database& database, const Place& place) {
-  if (place.file >= database.files.size()) return {};
-  const std::string name = base_name(database.files[place.file].path);
-  return place.line > 0 ? fmt::format("{}:{}", name, place.line) : name;
+std::string format_location(const Database& database, const SourceLocation& location) {
+  if (location.file >= database.files.size()) return {};
+  const std::string name = base_name(database.files[location.file].path);
+  return location.line > 0 ? fmt::format("{}:{}", name, location.line) : name;
 }
 
-std::string format_place(const Database& database, const Place& place, double share) {
-  const std::string at = format_place(database, place);
+std::string format_location(const Database& database, const SourceLocation& location, double share) {
+  const std::string at = format_location(database, location);
   return at.empty() || is_all(share) ? at : fmt::format("{} ({})", at, format_percent(share));
 }
 

@@ -291,9 +291,9 @@ bool leave_trampoline(uint64_t& pc, uint64_t& sp) noexcept {
   for (const AtomicSite& site : plans.sites) {
     const uint64_t offset = pc - site.trampoline;
     if (offset >= atomic_trampoline_bytes(site.length)) continue;
-    const TrampolinePlace place = place_in_trampoline(site, offset);
-    pc = site.address + (place.is_behind ? site.length : 0);
-    sp += place.stack_bytes;
+    const TrampolinePosition position = position_in_trampoline(site, offset);
+    pc = site.address + (position.is_behind ? site.length : 0);
+    sp += position.stack_bytes;
     return true;
   }
   for (const MovedCode& moved : plans.moved) {

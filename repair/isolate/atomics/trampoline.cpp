@@ -110,7 +110,7 @@ void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,
 
 // Follows the code as written above: the stack pointer changes at each of these instructions. The
 // code after the path of threads with private pages, except for the last jump, is the other path.
-TrampolinePlace place_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept {
+TrampolinePosition position_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept {
   constexpr uint64_t kRedZone = 128, kWithRcx = kRedZone + 8;
   constexpr uint64_t kSetsSite = 9, kLea = 5, kPush = 1, kPop = 1, kLongLea = 8, kJump = 5;
   const uint64_t length = site.length;

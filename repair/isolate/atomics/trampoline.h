@@ -56,11 +56,11 @@ void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,
 // Where a thread would be in the program that is about to execute the code `offset` bytes into the site's
 // trampoline, or returns there: before or after the instruction. `stack_bytes`: by how much the stack pointer
 // is lower in the trampoline.
-struct TrampolinePlace {
+struct TrampolinePosition {
   bool is_behind = false;
   uint64_t stack_bytes = 0;
 };
-TrampolinePlace place_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept;
+TrampolinePosition position_in_trampoline(const AtomicSite& site, uint64_t offset) noexcept;
 
 // Instructions that only make room for a jump are executed elsewhere, followed by a jump back. Some cannot be
 // moved, above all calls.

@@ -69,22 +69,22 @@ inline bool is_only_user(LockUser user, LockUser self) noexcept {
   return user != kNobody && user == self;
 }
 
-// Called when the caller has taken the mutex. `place` is what is known of it (load(), store() and history()),
+// Called when the caller has taken the mutex. `known` is what is known of it (load(), store() and history()),
 // or nullptr.
-template <class Caller, class Place>
-void take_lock(Caller& caller, Place* place, LockUser self, const LockLimits& limits = {}) noexcept {
-  if (place) {
-    const LockUser user = place->load();
+template <class Caller, class Known>
+void take_lock(Caller& caller, Known* known, LockUser self, const LockLimits& limits = {}) noexcept {
+  if (known) {
+    const LockUser user = known->load();
     if (is_only_user(user, self)) return;
-    place->store(user_after(caller, place->history(), user, self, limits));
+    known->store(user_after(caller, known->history(), user, self, limits));
   }
   caller.commit(Stores::Others);
 }
 
 // Called while the caller still has the mutex.
-template <class Caller, class Place>
-void before_release(Caller& caller, const Place* place, LockUser self) noexcept {
-  if (place && is_only_user(place->load(), self))
+template <class Caller, class Known>
+void before_release(Caller& caller, const Known* known, LockUser self) noexcept {
+  if (known && is_only_user(known->load(), self))
     caller.owe();
   else
     caller.commit(Stores::Own);

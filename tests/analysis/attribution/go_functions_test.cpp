@@ -34,16 +34,16 @@ TEST_CASE("an address of Go code has the function around it, and the line that i
         {0x80, "strings.Index", "/go/src/strings/strings.go", 291},
         {0xbf, "strings.Index", "/go/src/strings/strings.go", 291}}) {
     INFO(offset);
-    const auto place = functions->find(kText + offset);
-    REQUIRE(place);
-    CHECK(place->name == name);
-    CHECK(place->file == file);
-    CHECK(place->line == line);
+    const auto location = functions->find(kText + offset);
+    REQUIRE(location);
+    CHECK(location->name == name);
+    CHECK(location->file == file);
+    CHECK(location->line == line);
   }
-  const auto place = functions->find(kText + 0x60);
-  CHECK(place->start == kText + 0x40);
-  CHECK(place->definition_file == "/src/main.go");
-  CHECK(place->definition_line == 10);
+  const auto location = functions->find(kText + 0x60);
+  CHECK(location->start == kText + 0x40);
+  CHECK(location->definition_file == "/src/main.go");
+  CHECK(location->definition_line == 10);
 }
 
 TEST_CASE("addresses outside of Go code have no function") {
@@ -62,11 +62,11 @@ TEST_CASE("tables before Go 1.26 say where the code is, those before 1.20 not wh
   const std::string bytes = table.bytes();
   const auto functions = GoFunctions::read(bytes_of(bytes), 0);
   REQUIRE(functions);
-  const auto place = functions->find(kText + 0x80);
-  REQUIRE(place);
-  CHECK(place->name == "strings.Index");
-  CHECK(place->line == 291);
-  CHECK(place->definition_line == 0);
+  const auto location = functions->find(kText + 0x80);
+  REQUIRE(location);
+  CHECK(location->name == "strings.Index");
+  CHECK(location->line == 291);
+  CHECK(location->definition_line == 0);
 }
 
 TEST_CASE("tables of other layouts are left alone") {
@@ -82,7 +82,7 @@ TEST_CASE("a table that ends early gives less and never another answer") {
   for (size_t size = 0; size < whole.size(); ++size) {
     const std::string table = whole.substr(0, size);
     const auto functions = GoFunctions::read(bytes_of(table), kText);
-    const auto place = functions ? functions->find(kText + 0x60) : std::nullopt;
-    if (place) CHECK(place->name == "main.work");
+    const auto location = functions ? functions->find(kText + 0x60) : std::nullopt;
+    if (location) CHECK(location->name == "main.work");
   }
 }

@@ -10,16 +10,16 @@ using hpcrun::Sharing;
 
 namespace {
 
-PlacedSide side(uint32_t thread, uint32_t object, uint64_t offset, AccessKind kind, NamedPlace place,
-                uint64_t accesses = 100) {
-  PlacedSide out;
+NamedSide side(uint32_t thread, uint32_t object, uint64_t offset, AccessKind kind, NamedPart part,
+               uint64_t accesses = 100) {
+  NamedSide out;
   out.side.thread = thread;
   out.side.object = object;
   out.side.offset = offset;
   out.side.bytes = 8;
   out.side.kind = kind;
   out.side.accesses = accesses;
-  out.place = std::move(place);
+  out.part = std::move(part);
   return out;
 }
 
@@ -72,8 +72,8 @@ TEST_CASE("what is only read is kept off the line of what is written") {
 }
 
 TEST_CASE("objects of their own get lines of their own") {
-  const std::vector<PlacedSide> sides{side(1, 0, 0, kBoth, {"hits", "", "long", "a.c:1", 8}),
-                                      side(2, 1, 0, kBoth, {"misses", "", "long", "a.c:2", 8})};
+  const std::vector<NamedSide> sides{side(1, 0, 0, kBoth, {"hits", "", "long", "a.c:1", 8}),
+                                     side(2, 1, 0, kBoth, {"misses", "", "long", "a.c:2", 8})};
   const Advice variables = advise(Sharing::False, sides, ObjectKind::Static);
   CHECK(variables.remedy == Remedy::AlignObjects);
   CHECK(says(variables, "alignas(64) before hits (a.c:1) and before misses (a.c:2)"));
@@ -83,8 +83,8 @@ TEST_CASE("objects of their own get lines of their own") {
 }
 
 TEST_CASE("no layout helps where threads use the same bytes") {
-  const std::vector<PlacedSide> sides{side(1, 0, 0, kBoth, {"total", "", "long", "", 8}),
-                                      side(2, 0, 0, kBoth, {"total", "", "long", "", 8})};
+  const std::vector<NamedSide> sides{side(1, 0, 0, kBoth, {"total", "", "long", "", 8}),
+                                     side(2, 0, 0, kBoth, {"total", "", "long", "", 8})};
   const Advice advice = advise(Sharing::True, sides, ObjectKind::Static);
   CHECK(advice.remedy == Remedy::CopyPerThread);
   CHECK(says(advice, "really share total"));
@@ -136,9 +136,9 @@ TEST_CASE("where no alignment helps the advice says what does") {
   DataType mask;
   mask.bytes = mask.alignment = 8;
   const TypedObjects objects{{0, {"mask", "", 0, 0x40, {SourceLanguage::Cpp, {mask}}}}};
-  std::vector<PlacedSide> sides{side(1, 0, 0, kBoth, {"mask", "", "long", "", 8}),
-                                side(2, 0, 1, kBoth, {"mask", "", "long", "", 8})};
-  for (PlacedSide& one : sides) one.side.bytes = 1;
+  std::vector<NamedSide> sides{side(1, 0, 0, kBoth, {"mask", "", "long", "", 8}),
+                               side(2, 0, 1, kBoth, {"mask", "", "long", "", 8})};
+  for (NamedSide& one : sides) one.side.bytes = 1;
   const Advice advice = advise(Sharing::False, sides, ObjectKind::Static, objects);
   CHECK(says(advice, "split it into fields"));
   CHECK(advice.separation.changes.empty());
@@ -146,7 +146,7 @@ TEST_CASE("where no alignment helps the advice says what does") {
 
 TEST_CASE("advice is in the language of the source") {
   const auto elements = [](SourceLanguage language) {
-    NamedPlace first{"C", "[0]", "", "c:4", 8, language}, second{"C", "[1]", "", "c:4", 8, language};
+    NamedPart first{"C", "[0]", "", "c:4", 8, language}, second{"C", "[1]", "", "c:4", 8, language};
     return advise(Sharing::False, {side(1, 0, 0, kBoth, first), side(2, 0, 8, kBoth, second)},
                   ObjectKind::Static);
   };

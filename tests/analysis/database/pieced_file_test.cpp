@@ -1,5 +1,5 @@
-// A file that several processes write together. Here they are threads, each with a team of its own in the
-// same folder.
+// A file that several processes write together. Here they are threads, each with AnalysisWorkers of its own
+// in the same folder.
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -34,22 +34,22 @@ std::string expected(size_t pieces) {
   return all;
 }
 
-// Runs the function as each process of a team of that size. Returns how many of them failed.
-int in_processes(const fs::path& folder, int size, const std::function<void(Team&)>& run) {
+// Runs the function as each of so many workers. Returns how many of them failed.
+int in_processes(const fs::path& folder, int size, const std::function<void(AnalysisWorkers&)>& run) {
   std::atomic<int> failures{0};
   std::vector<std::jthread> processes;
   for (int rank = 0; rank < size; ++rank)
     processes.emplace_back([&, rank] {
-      Team::Place place;
-      place.folder = folder / "parts";
-      place.rank = rank;
-      place.size = size;
+      AnalysisWorkers::Setup setup;
+      setup.folder = folder / "parts";
+      setup.rank = rank;
+      setup.size = size;
       try {
-        Team team(place);
-        run(team);
-        team.leave();
-        team.finish();
-      } catch (const TeamError&) {
+        AnalysisWorkers workers(setup);
+        run(workers);
+        workers.leave();
+        workers.finish();
+      } catch (const WorkersError&) {
         ++failures;
       }
     });
@@ -78,11 +78,11 @@ TEST_CASE("pieces of processes follow each other, whichever is the slowest") {
   for (const int slowest : {0, 1, 2}) {
     CAPTURE(slowest);
     const test::TemporaryDirectory directory;
-    const int failures = in_processes(directory.path(), 3, [&](Team& team) {
-      const Turns turns{kPieces, 2, team.size()};
-      PiecedFile file(directory.path(), kKind, team, turns);
-      for (const size_t piece : turns.of(team.rank())) {
-        if (team.rank() == slowest) pause(5);
+    const int failures = in_processes(directory.path(), 3, [&](AnalysisWorkers& workers) {
+      const Turns turns{kPieces, 2, workers.size()};
+      PiecedFile file(directory.path(), kKind, workers, turns);
+      for (const size_t piece : turns.of(workers.rank())) {
+        if (workers.rank() == slowest) pause(5);
         file.put(bytes_of(piece));
       }
       file.close();
@@ -96,7 +96,7 @@ TEST_CASE("one process writes all pieces, and a file without any is there as wel
   const test::TemporaryDirectory directory;
   for (const size_t pieces : {size_t{5}, size_t{0}}) {
     fs::remove(directory.path() / kKind.name);
-    PiecedFile file(directory.path(), kKind, Team::alone(), {pieces, 1, 1});
+    PiecedFile file(directory.path(), kKind, AnalysisWorkers::alone(), {pieces, 1, 1});
     for (size_t piece = 0; piece < pieces; ++piece) file.put(bytes_of(piece));
     file.close();
     const std::string written = test::read_bytes(directory.path() / kKind.name);
@@ -108,17 +108,17 @@ TEST_CASE("a process that is ahead waits before it has too much in memory") {
   const test::TemporaryDirectory directory;
   std::atomic<int> put{0};
   std::optional<int> put_meanwhile;
-  in_processes(directory.path(), 2, [&](Team& team) {
+  in_processes(directory.path(), 2, [&](AnalysisWorkers& workers) {
     const Turns turns{20, 1, 2};
-    PiecedFile file(directory.path(), kKind, team, turns, 1'000);
-    if (team.is_first()) {
+    PiecedFile file(directory.path(), kKind, workers, turns, 1'000);
+    if (workers.is_first()) {
       while (put == 0) pause(1);
       pause(100);
       put_meanwhile = put.load();
     }
-    for (const size_t piece : turns.of(team.rank())) {
+    for (const size_t piece : turns.of(workers.rank())) {
       file.put(bytes_of(piece));
-      if (!team.is_first()) ++put;
+      if (!workers.is_first()) ++put;
     }
     file.close();
   });
@@ -129,11 +129,11 @@ TEST_CASE("a process that is ahead waits before it has too much in memory") {
 
 TEST_CASE("where a process fails, those that wait for its pieces end") {
   const test::TemporaryDirectory directory;
-  const int failures = in_processes(directory.path(), 2, [&](Team& team) {
-    PiecedFile file(directory.path(), kKind, team, {4, 1, 2});
-    if (team.is_first()) {
+  const int failures = in_processes(directory.path(), 2, [&](AnalysisWorkers& workers) {
+    PiecedFile file(directory.path(), kKind, workers, {4, 1, 2});
+    if (workers.is_first()) {
       pause(50);
-      throw TeamError("no more");
+      throw WorkersError("no more");
     }
     file.put(bytes_of(1));
     file.close();

@@ -199,13 +199,13 @@ TEST_CASE("The function whose instructions are of a line is that in which most w
   const FixturePlaces places = fixture_places();
   const Disassembly work = run.code(places.plain);
   const CodeRow& inlined = work.rows[work.row_at(places.inlined)];
-  const CodePlace of_line = code_of_line(tree, inlined.file, inlined.line, 0);
-  CHECK(of_line == CodePlace{0, fixture_address("work")});
+  const CodeLocation of_line = code_of_line(tree, inlined.file, inlined.line, 0);
+  CHECK(of_line == CodeLocation{0, fixture_address("work")});
   CHECK(code_of_line(tree, inlined.file, 1, 0).module == kNone);
   for (uint32_t frame = 0; frame < tree.frames.size(); ++frame) {
     const std::string name = frame_name(database, tree.frames[frame]);
     if (contains(name, "apply") || contains(name, "work")) {
-      CHECK(code_of_frame(tree, frame, 0) == CodePlace{0, fixture_address("work")});
+      CHECK(code_of_frame(tree, frame, 0) == CodeLocation{0, fixture_address("work")});
     }
   }
 }

@@ -42,8 +42,8 @@ inline void write_device_program(const std::filesystem::path& path) {
   file.write_queue(2, 0, kStartMonotonic, "queue 1");
 
   RecordedThread& main = recorder.add_thread();
-  RecordedLine device(file, 1);
-  RecordedLine queue(file, 2);
+  RecordedTrack device(file, 1);
+  RecordedTrack queue(file, 2);
   hpcrun::WaitStream waits;
   REQUIRE(waits.attach(file, main.arena, 0));
   const hpcrun::FrameKey outer = hpcrun::make_frame(kModule, places.outer);

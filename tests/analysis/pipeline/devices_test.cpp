@@ -161,7 +161,7 @@ TEST_CASE("a damaged launches.sqlite is refused with one line, and rows that lea
   }
 }
 
-TEST_CASE("what a device did in all is in run.json, and no line of it counts as a thread") {
+TEST_CASE("what a device did in all is in run.json, and no track of it counts as a thread") {
   const TemporaryDirectory directory;
   const Analysis analysis = device_program(directory);
   const auto run = run_of(analysis.database);
@@ -216,7 +216,7 @@ TEST_CASE("the same kernel of two processes is one function, whichever number ea
     const hpcrun::FrameKey kernel = hpcrun::make_frame(hpcrun::kModuleDevice, number);
     recorder.file.write_symbol(kernel, "saxpy");
     recorder.file.write_queue(2, 0, 0, "");
-    RecordedLine queue(recorder.file, 2);
+    RecordedTrack queue(recorder.file, 2);
     add(queue.tree, queue.tree.insert(&kernel, 1), hpcrun::DeviceMetric::GpuExecutionTime, 1'000);
     const hpcrun::FrameKey unnamed = hpcrun::make_frame(hpcrun::kModuleDevice, number + 1);
     add(queue.tree, queue.tree.insert(&unnamed, 1), hpcrun::DeviceMetric::GpuExecutionTime, 1'000);

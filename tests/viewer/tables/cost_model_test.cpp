@@ -49,7 +49,7 @@ void check_equal(CostModel& model, const CallTree& tree, const View& view) {
     const std::string name = frame_name(*tree.database, tree.frames[row.frame]);
     CHECK(rows[r].data().toString().toStdString() == name + (row.inlined ? " [inlined]" : ""));
     CHECK(rows[r].siblingAtColumn(1).data().toString().toStdString() ==
-          format_place(*tree.database, row.place));
+          format_location(*tree.database, row.location));
     for (int c = 0; c < model.columnCount(); ++c) {
       const Column& column = model.columns()[static_cast<size_t>(c)];
       if (!column.is_number()) continue;

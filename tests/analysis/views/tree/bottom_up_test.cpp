@@ -27,7 +27,7 @@ void check_callers(const Database& database, const ViewOptions& options,
     CHECK(view.rows[r].parent == expected[r].parent);
     CHECK(view.costs[r].exclusive == Approx(expected[r].exclusive));
     CHECK(view.costs[r].inclusive == Approx(expected[r].inclusive));
-    CHECK(view.rows[r].place.line == expected[r].line);
+    CHECK(view.rows[r].location.line == expected[r].line);
   }
 }
 

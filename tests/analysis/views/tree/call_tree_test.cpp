@@ -28,7 +28,7 @@ void check_rows(const CallTree& tree, const View& view, const std::vector<Expect
     CHECK(view.rows[r].depth == expected[r].depth);
     CHECK(view.costs[r].inclusive == Approx(expected[r].inclusive));
     CHECK(view.costs[r].exclusive == Approx(expected[r].exclusive));
-    CHECK(view.rows[r].place.line == expected[r].line);
+    CHECK(view.rows[r].location.line == expected[r].line);
   }
 }
 

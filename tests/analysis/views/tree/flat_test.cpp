@@ -28,7 +28,7 @@ TEST_CASE("flat sums a function over all its callers, heaviest exclusive cost fi
     CHECK(name(tree, view.rows[r]) == names[r]);
     CHECK(view.costs[r].exclusive == Approx(exclusive[r]));
     CHECK(view.costs[r].inclusive == Approx(inclusive[r]));
-    CHECK(view.rows[r].place.line == line[r]);
+    CHECK(view.rows[r].location.line == line[r]);
     CHECK(view.rows[r].inlined == inlined[r]);
     CHECK(view.rows[r].parent == kNone);
   }

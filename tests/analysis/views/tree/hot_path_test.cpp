@@ -26,10 +26,10 @@ TEST_CASE("the hot path names the line of each call and the heaviest line at its
   REQUIRE(path.size() == 3);
   CHECK(name(tree, path[0].frame) == "main thread");
   CHECK(name(tree, path[1].frame) == "main");
-  CHECK(path[1].place.line == 40);
+  CHECK(path[1].location.line == 40);
   CHECK(path[1].inclusive == Approx(6.0));
   CHECK(name(tree, path[2].frame) == "slow_sum");
-  CHECK(path[2].place.line == 14);
+  CHECK(path[2].location.line == 14);
 }
 
 TEST_CASE("the hot path goes on at one half and ends below it") {
@@ -68,14 +68,14 @@ TEST_CASE("hot functions come with the chain of callers that holds at least half
   CHECK(name(tree, hot[0].frame) == "slow_sum");
   REQUIRE(hot[0].callers.size() == 1);
   CHECK(name(tree, hot[0].callers[0].frame) == "main");
-  CHECK(hot[0].callers[0].place.line == 40);
+  CHECK(hot[0].callers[0].location.line == 40);
   CHECK(name(tree, hot[1].frame) == "add");
   REQUIRE(hot[1].callers.size() == 2);
   CHECK(name(tree, hot[1].callers[0].frame) == "fast_sum");
   CHECK(hot[1].callers[0].inclusive == Approx(2.75));
   CHECK(name(tree, hot[1].callers[1].frame) == "worker");
   CHECK(hot[1].callers[1].inclusive == Approx(2.0));
-  CHECK(hot[1].callers[1].place.line == 25);
+  CHECK(hot[1].callers[1].location.line == 25);
 }
 
 TEST_CASE("a line comes with its share of the cost beside it") {
@@ -89,12 +89,12 @@ TEST_CASE("a line comes with its share of the cost beside it") {
   const CallTree tree = hot_tree_of(database);
   const std::vector<PathStep> path = hot_path(tree);
   REQUIRE(path.size() == 3);
-  CHECK(path[1].share_at_place == Approx(5.0 / 8));
-  CHECK(path[2].place.line == 8);
-  CHECK(path[2].share_at_place == Approx(0.8));
+  CHECK(path[1].share_at_location == Approx(5.0 / 8));
+  CHECK(path[2].location.line == 8);
+  CHECK(path[2].share_at_location == Approx(0.8));
   const std::vector<HotFunction> hot = hot_functions(tree, 2);
-  CHECK(hot[0].share_at_place == Approx(0.8));
-  CHECK(hot[1].share_at_place == 1);  // without lines there is no share of a line
+  CHECK(hot[0].share_at_location == Approx(0.8));
+  CHECK(hot[1].share_at_location == 1);  // without lines there is no share of a line
 }
 
 TEST_CASE("nothing measured has no hot path") {

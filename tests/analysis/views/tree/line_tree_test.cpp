@@ -26,8 +26,8 @@ void check(const CallTree& tree, const View& view, const std::vector<ExpectedLin
   for (size_t r = 0; r < expected.size(); ++r) {
     CAPTURE(r, expected[r].function, expected[r].line);
     CHECK(frame_name(*tree.database, tree.frames[view.rows[r].frame]) == expected[r].function);
-    CHECK(view.rows[r].place.known() == (expected[r].line > 0));
-    CHECK(view.rows[r].place.line == expected[r].line);
+    CHECK(view.rows[r].location.known() == (expected[r].line > 0));
+    CHECK(view.rows[r].location.line == expected[r].line);
     CHECK(view.costs[r * tree.metrics()].exclusive == Approx(expected[r].exclusive));
     CHECK(view.costs[r * tree.metrics()].inclusive == Approx(expected[r].inclusive));
   }

@@ -18,9 +18,9 @@ std::string words(const CallTree& tree, const Stacks& stacks, uint32_t node) {
   std::string text;
   for (; node != kNone; node = stacks.nodes[node].parent) {
     const CallNode& call = tree.nodes[stacks.nodes[node].call];
-    const Place& place = stacks.nodes[node].place;
+    const SourceLocation& location = stacks.nodes[node].location;
     std::string frame = frame_name(*tree.database, tree.frames[call.frame]);
-    if (place.known()) frame += ":" + std::to_string(place.line);
+    if (location.known()) frame += ":" + std::to_string(location.line);
     if (call.inlined) frame = "[" + frame + "]";
     text = frame + (text.empty() ? "" : " ") + text;
   }

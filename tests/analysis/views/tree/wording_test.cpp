@@ -81,5 +81,5 @@ TEST_CASE("a module is named unless the function's name says it already") {
 
 TEST_CASE("a file without a line is no place to send a reader to") {
   CHECK_FALSE(definition({FrameKind::Function, 0, kNone, 0, 3, 0}).known());
-  CHECK(definition({FrameKind::Function, 0, kNone, 0, 3, 12}) == Place{3, 12});
+  CHECK(definition({FrameKind::Function, 0, kNone, 0, 3, 12}) == SourceLocation{3, 12});
 }

@@ -35,8 +35,8 @@ struct Known {
 };
 std::unique_ptr<Known> known[kWorkers];
 
-template <class Word, class Place>
-void add(Worker& worker, Place* words, Word* expected, size_t count) {
+template <class Word, class Stored>
+void add(Worker& worker, Stored* words, Word* expected, size_t count) {
   const size_t own = worker.below(count / kWorkers) * kWorkers + static_cast<size_t>(worker.number);
   SOAK_REQUIRE(words[own] == expected[own]);
   words[own] = ++expected[own];
@@ -50,8 +50,8 @@ void look(Worker& worker, const volatile uint64_t* words, uint64_t* seen, size_t
   if (any % kWorkers != static_cast<size_t>(worker.number)) seen[any] = now;
 }
 
-template <class Word, class Place>
-bool is_right(const Place* words, const Word* expected, size_t count, int number) {
+template <class Word, class Stored>
+bool is_right(const Stored* words, const Word* expected, size_t count, int number) {
   for (size_t own = static_cast<size_t>(number); own < count; own += kWorkers)
     if (words[own] != expected[own]) return false;
   return true;

@@ -8,13 +8,13 @@
 #include "analysis/database/database.h"
 #include "analysis/pipeline/pipeline.h"
 #include "tests/analysis/database/rules.h"
-#include "tests/fuzz/team_seed.h"
+#include "tests/fuzz/workers_seed.h"
 
 namespace {
 
 // Unchanged, it must lead to a complete analysis.
-const prof::test::TeamSeed& seed() {
-  static const prof::test::TeamSeed seed;
+const prof::test::WorkersSeed& seed() {
+  static const prof::test::WorkersSeed seed;
   static const bool is_sound = [] {
     for (const std::string& part : seed.parts()) seed.resume_with(part, seed.text_of(part));
     return true;
@@ -26,7 +26,7 @@ const prof::test::TeamSeed& seed() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const prof::test::TeamSeed& whole = seed();
+  const prof::test::WorkersSeed& whole = seed();
   if (size == 0) return 0;
   const std::string& part = whole.parts()[data[0] % whole.parts().size()];
   try {
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       std::cerr << part << ": broken rule: " << broken << '\n';
       std::abort();
     }
-  } catch (const prof::TeamError&) {
+  } catch (const prof::WorkersError&) {
   } catch (const prof::AnalyzeError&) {
   } catch (const prof::DatabaseError&) {
   }

@@ -1,4 +1,4 @@
-#include "analysis/views/ranks/rank_places.h"
+#include "analysis/views/ranks/rank_locations.h"
 
 #include <string>
 #include <vector>
@@ -56,7 +56,8 @@ bool has_own_line(const Database& database, const Function& function) {
 
 }  // namespace
 
-RankPlaces::RankPlaces(const Database& database) : database_(database), place_of_(database_.contexts.size()) {
+RankLocations::RankLocations(const Database& database)
+    : database_(database), location_of_(database_.contexts.size()) {
   const std::vector<bool> starts = contexts_in(database_, start_calls()),
                           files = contexts_in(database_, file_calls()),
                           communicates = contexts_in(database_, communication_calls()),
@@ -99,39 +100,39 @@ RankPlaces::RankPlaces(const Database& database) : database_(database), place_of
     const uint32_t program = step.with_line != kNone ? step.with_line
                              : step.own != kNone     ? step.own
                                                      : step.innermost;
-    place_of_[c] = number_of({step.activity, program, step.caller, step.call, kNone});
+    location_of_[c] = number_of({step.activity, program, step.caller, step.call, kNone});
   }
 }
 
-std::vector<uint32_t> RankPlaces::ready_code() const {
-  std::vector<uint32_t> ready(place_of_.size());
+std::vector<uint32_t> RankLocations::ready_code() const {
+  std::vector<uint32_t> ready(location_of_.size());
   for (uint32_t c = 0; c < ready.size(); ++c) {
     const Context& context = database_.contexts[c];
     if (context.kind == ContextKind::Function && context.function != kNone)
       ready[c] = !is_system_module(database_, database_.functions[context.function].module);
     else if (context.parent != kNone)
       ready[c] = ready[context.parent];
-    if (activity(place_of_[c]) != RankActivity::Compute) ready[c] = 0;
+    if (activity(location_of_[c]) != RankActivity::Compute) ready[c] = 0;
   }
   return ready;
 }
 
-void RankPlaces::find_dearest_contexts(const CallTree& tree) {
-  std::vector<double> most(places_.size(), -1);
-  for (uint32_t c = 0; c < place_of_.size(); ++c) {
+void RankLocations::find_dearest_contexts(const CallTree& tree) {
+  std::vector<double> most(locations_.size(), -1);
+  for (uint32_t c = 0; c < location_of_.size(); ++c) {
     if (tree.metrics() == 0) return;
     const double cost = tree.by_context[0][c].exclusive;
-    if (cost < most[place_of_[c]]) continue;  // of a function and its line the line
-    most[place_of_[c]] = cost;
-    places_[place_of_[c]].context = c;
+    if (cost < most[location_of_[c]]) continue;  // of a function and its line the line
+    most[location_of_[c]] = cost;
+    locations_[location_of_[c]].context = c;
   }
 }
 
-uint32_t RankPlaces::number_of(const RankPlace& place) {
+uint32_t RankLocations::number_of(const RankLocation& location) {
   const auto [at, is_new] =
-      numbers_.try_emplace(std::tuple(place.activity, place.function, place.caller, place.call),
-                           static_cast<uint32_t>(places_.size()));
-  if (is_new) places_.push_back(place);
+      numbers_.try_emplace(std::tuple(location.activity, location.function, location.caller, location.call),
+                           static_cast<uint32_t>(locations_.size()));
+  if (is_new) locations_.push_back(location);
   return at->second;
 }
 

@@ -1,4 +1,4 @@
-#include "analysis/team/shared_folder.h"
+#include "analysis/workers/shared_folder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

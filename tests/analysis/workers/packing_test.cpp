@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "analysis/team/packing.h"
+#include "analysis/workers/packing.h"
 
 using namespace prof;
 

@@ -1,13 +1,13 @@
-#include "tests/fuzz/team_seed.h"
+#include "tests/fuzz/workers_seed.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
 #include "analysis/analyze/run_analyze.h"
-#include "analysis/team/shared_folder.h"
+#include "analysis/workers/shared_folder.h"
 #include "hpcrun/unwind/frame.h"
-#include "tests/analysis/team/left_parts.h"
+#include "tests/analysis/workers/left_parts.h"
 #include "tests/measurement/recorder.h"
 
 namespace prof::test {
@@ -57,24 +57,24 @@ class InFolder {
   fs::path before_;
 };
 
-Team::Place place(bool resume) {
-  Team::Place place;
-  place.folder = kParts;
-  place.resume = resume;
-  place.inputs = [] { return std::string("the same"); };
-  return place;
+AnalysisWorkers::Setup setup(bool resume) {
+  AnalysisWorkers::Setup setup;
+  setup.folder = kParts;
+  setup.resume = resume;
+  setup.inputs = [] { return std::string("the same"); };
+  return setup;
 }
 
-void analyze_as(Team& team) {
+void analyze_as(AnalysisWorkers& workers) {
   AnalyzeOptions options;
   options.copy_sources = false;
-  options.team = &team;
+  options.workers = &workers;
   run_analyze({kMeasurements}, kDatabase, options);
 }
 
 }  // namespace
 
-TeamSeed::TeamSeed() {
+WorkersSeed::WorkersSeed() {
   std::string name = (fs::temp_directory_path() / "prof-fuzz-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
   folder_ = name;
@@ -82,11 +82,11 @@ TeamSeed::TeamSeed() {
   fs::create_directory(kMeasurements);
   for (int rank = 0; rank < kRanks; ++rank)
     write_rank(fs::path(kMeasurements) / ("node-" + std::to_string(rank) + "-7-0.prof"), rank);
-  Team team(place(false));
-  analyze_as(team);
+  AnalysisWorkers workers(setup(false));
+  analyze_as(workers);
   copy_as_left(kParts, kLeft);
   fs::copy(kDatabase, fs::path(kLeft) / kDatabase, fs::copy_options::recursive);
-  team.finish();
+  workers.finish();
   for (const char* passed : {"written.0", "cleared.0"})  // after these no part is read
     fs::remove(fs::path(kLeft) / passed);
   for (const std::string& part : SharedFolder(kLeft).names())
@@ -94,25 +94,25 @@ TeamSeed::TeamSeed() {
   std::ranges::sort(parts_);
 }
 
-TeamSeed::~TeamSeed() {
+WorkersSeed::~WorkersSeed() {
   std::error_code error;
   fs::remove_all(folder_, error);
 }
 
-std::string TeamSeed::text_of(const std::string& part) const {
+std::string WorkersSeed::text_of(const std::string& part) const {
   return SharedFolder(folder_ / kLeft).read(part).value();
 }
 
-fs::path TeamSeed::resume_with(const std::string& part, std::string_view text) const {
+fs::path WorkersSeed::resume_with(const std::string& part, std::string_view text) const {
   const InFolder inside(folder_);
   fs::remove_all(kParts);
   fs::remove_all(kDatabase);
   fs::copy(kLeft, kParts, fs::copy_options::recursive);
   SharedFolder(kParts).write(part, text);
-  Team team(place(true));
-  if (!team.resumes()) throw std::logic_error("does not go on with what was left");
-  analyze_as(team);
-  team.finish();
+  AnalysisWorkers workers(setup(true));
+  if (!workers.resumes()) throw std::logic_error("does not go on with what was left");
+  analyze_as(workers);
+  workers.finish();
   return folder_ / kDatabase;
 }
 

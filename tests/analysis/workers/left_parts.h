@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/team/shared_folder.h"
+#include "analysis/workers/shared_folder.h"
 
 namespace prof::test {
 

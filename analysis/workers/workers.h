@@ -14,22 +14,22 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/team/liveness.h"
-#include "analysis/team/packing.h"
-#include "analysis/team/shared_folder.h"
+#include "analysis/workers/liveness.h"
+#include "analysis/workers/packing.h"
+#include "analysis/workers/shared_folder.h"
 
 namespace prof {
 
 // what() is one line; empty if another process reports the error.
-class TeamError : public std::runtime_error {
+class WorkersError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-class Team {
+class AnalysisWorkers {
  public:
-  struct Place {
-    std::filesystem::path folder;  // of the team alone; only its parent has to exist
+  struct Setup {
+    std::filesystem::path folder;  // of these workers alone; only its parent has to exist
     int rank = 0;
     int size = 1;
     std::string program = {};  // must be the same in all processes
@@ -40,21 +40,21 @@ class Team {
   };
 
   // A single process, which writes nothing.
-  Team() = default;
-  // Waits for the others. Throws TeamError.
-  explicit Team(Place place);
+  AnalysisWorkers() = default;
+  // Waits for the others. Throws WorkersError.
+  explicit AnalysisWorkers(Setup setup);
   // Without finish(), the others end as well. Keeps the folder if a process has died.
-  ~Team();
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
+  ~AnalysisWorkers();
+  AnalysisWorkers(const AnalysisWorkers&) = delete;
+  AnalysisWorkers& operator=(const AnalysisWorkers&) = delete;
 
-  static Team& alone();
-  // Removes what a killed team left. Throws TeamError if another team is active there.
+  static AnalysisWorkers& alone();
+  // Removes what killed workers left. Throws WorkersError if others are active there.
   static void remove_abandoned(const std::filesystem::path& folder);
 
-  int rank() const { return place_.rank; }
-  int size() const { return place_.size; }
-  bool is_first() const { return place_.rank == 0; }
+  int rank() const { return setup_.rank; }
+  int size() const { return setup_.size; }
+  bool is_first() const { return setup_.rank == 0; }
   bool is_shared() const { return folder_ != nullptr; }
   // For the first process: true if steps of an earlier analysis exist.
   bool resumes() const { return resumes_; }
@@ -69,7 +69,7 @@ class Team {
   // Calls compute() for this process's share of a step, and load() for what each of the others saved of
   // theirs. save() gets a Packer; load() gets an Unpacker and the rank that saved. If an earlier analysis
   // completed this step, loads this process's share as well. A single process only calls compute(). Throws
-  // TeamError, also if load() rejects the data (Unpacker::require) or leaves some.
+  // WorkersError, also if load() rejects the data (Unpacker::require) or leaves some.
   template <typename Compute, typename Save, typename Load>
   void share(const std::string& step, Compute compute, Save save, Load load) {
     exchange(step, compute, save, load, true);
@@ -97,27 +97,27 @@ class Team {
   }
 
   // Communicate within a step. say() replaces what this process said before; heard() returns what another one
-  // said, also in an earlier analysis that this one continues. Throw TeamError.
+  // said, also in an earlier analysis that this one continues. Throw WorkersError.
   void say(const std::string& what, const std::string& words) { give(what, words); }
   std::optional<std::string> heard(const std::string& what, int rank) const;
-  // Polls until() another process has made it true. Throws TeamError if that process has ended.
+  // Polls until() another process has made it true. Throws WorkersError if that process has ended.
   void wait(int rank, const std::function<bool()>& until);
 
   // Must be called by the first process after all have done their shares of the steps so far. An analysis
   // that resumes after this point needs none of their results. Does nothing for a single process. Throws
-  // TeamError.
+  // WorkersError.
   void pass(const std::string& step);
   // True if this analysis, or the one that it continues, has passed the step.
   bool has_passed(const std::string& step) const;
 
-  // Throws TeamError if what `rank` said in a step is invalid.
+  // Throws WorkersError if what `rank` said in a step is invalid.
   void require(bool holds, const std::string& step, int rank, const char* otherwise) const {
     if (!holds) refuse(step, rank, otherwise);
   }
 
   // Must be called by each process once it no longer needs the folder and its contents. The first process
   // waits for all others. They may be several steps behind, if an earlier analysis left all that it needs of
-  // them. Throws TeamError.
+  // them. Throws WorkersError.
   void leave();
 
   // Must be called by the first process when all is done and the others have left: removes the folder. Must
@@ -166,7 +166,7 @@ class Team {
   void require_same_program();
   void require_life(int rank);
 
-  Place place_;
+  Setup setup_;
   std::unique_ptr<SharedFolder> folder_;
   Member self_;
   std::vector<Member> members_;

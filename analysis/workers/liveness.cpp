@@ -1,4 +1,4 @@
-#include "analysis/team/liveness.h"
+#include "analysis/workers/liveness.h"
 
 #include <fmt/format.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "analysis/team/team.h"
+#include "analysis/workers/workers.h"
 
 #include <fmt/format.h>
 
@@ -64,7 +64,7 @@ std::optional<T> unpacked(const std::string& bytes) {
   }
 }
 
-// Throws TeamError if another analysis is active in a folder.
+// Throws WorkersError if another analysis is active in a folder.
 void require_nobody(const SharedFolder& folder) {
   const std::optional<std::string> welcome = folder.read(kWelcome);
   if (!welcome) return;
@@ -76,7 +76,7 @@ void require_nobody(const SharedFolder& folder) {
   if (!first.is_here()) std::this_thread::sleep_for(kSignOfLife);
   const bool lives = first.is_here() ? !first.has_ended() : folder.read("alive.0").value_or("") != sign;
   if (lives)
-    throw TeamError(fmt::format(
+    throw WorkersError(fmt::format(
         "{} is being written by process {} on {}; wait for it to end, or choose another database with -o",
         folder.path().string(), first.pid, first.host));
 }
@@ -92,18 +92,18 @@ std::optional<int> rank_in(const std::string& text, int size) {
 
 }  // namespace
 
-Team& Team::alone() {
-  static Team team;
-  return team;
+AnalysisWorkers& AnalysisWorkers::alone() {
+  static AnalysisWorkers workers;
+  return workers;
 }
 
-Team::Team(Place place)
-    : place_(std::move(place)),
-      folder_(std::make_unique<SharedFolder>(place_.folder)),
+AnalysisWorkers::AnalysisWorkers(Setup setup)
+    : setup_(std::move(setup)),
+      folder_(std::make_unique<SharedFolder>(setup_.folder)),
       self_(Member::self()) {
-  self_.program = place_.program;
+  self_.program = setup_.program;
   try {
-    if (place_.resume) remove_damaged();
+    if (setup_.resume) remove_damaged();
     if (is_first()) {
       open();
       welcome();
@@ -111,8 +111,8 @@ Team::Team(Place place)
       be_welcome();
     }
   } catch (const std::system_error& error) {  // includes errors of the file system
-    throw TeamError(fmt::format("{}: cannot write: {}; choose another directory with -o",
-                                place_.folder.parent_path().string(), error.code().message()));
+    throw WorkersError(fmt::format("{}: cannot write: {}; choose another directory with -o",
+                                   setup_.folder.parent_path().string(), error.code().message()));
   }
   require_same_program();
   joined_ = true;
@@ -121,7 +121,7 @@ Team::Team(Place place)
     watches_.emplace_back(*folder_, members_[static_cast<size_t>(other)], other);
 }
 
-Team::~Team() {
+AnalysisWorkers::~AnalysisWorkers() {
   heartbeat_.reset();
   if (!joined_ || finished_ || keeps_folder_) return;
   try {
@@ -132,34 +132,34 @@ Team::~Team() {
   if (is_first()) folder_->remove_all();
 }
 
-void Team::finish() {
+void AnalysisWorkers::finish() {
   finished_ = true;
   heartbeat_.reset();
   if (is_shared() && is_first()) folder_->remove_all();
 }
 
-bool Team::is_own_failure() const {
+bool AnalysisWorkers::is_own_failure() const {
   if (!is_shared()) return true;
   return folder_->refresh() &&
          folder_->read(kFailed).value_or(std::to_string(rank())) == std::to_string(rank());
 }
 
-void Team::remove_abandoned(const std::filesystem::path& path) {
+void AnalysisWorkers::remove_abandoned(const std::filesystem::path& path) {
   const SharedFolder folder(path);
   if (!folder.refresh()) return;
   require_nobody(folder);
   folder.remove_all();
 }
 
-void Team::open() {
+void AnalysisWorkers::open() {
   require_nobody(*folder_);
-  const std::string inputs = fmt::format("{} processes\n{}", size(), place_.inputs ? place_.inputs() : "");
-  resumes_ = place_.resume && folder_->read(kInputs) == inputs;
+  const std::string inputs = fmt::format("{} processes\n{}", size(), setup_.inputs ? setup_.inputs() : "");
+  resumes_ = setup_.resume && folder_->read(kInputs) == inputs;
   if (!resumes_) folder_->remove_all();
   try {
     Folder::make(folder_->path());
   } catch (const WriteError& error) {
-    throw TeamError(error.what());
+    throw WorkersError(error.what());
   }
   for (int other = 0; other < size(); ++other) {
     folder_->remove(hello_of(other));
@@ -174,7 +174,7 @@ void Team::open() {
 
 // The folder has to stay until all have read the welcome. If it is gone later, the others conclude that the
 // first process failed.
-void Team::welcome() {
+void AnalysisWorkers::welcome() {
   members_.assign(1, self_);
   const Clock::time_point start = Clock::now();
   for (int other = 1; other < size(); ++other) {
@@ -187,29 +187,29 @@ void Team::welcome() {
   for (int other = 1; other < size(); ++other) await(joined_of(other), other, start);
 }
 
-std::string Team::await(const std::string& name, int other, Clock::time_point start) {
+std::string AnalysisWorkers::await(const std::string& name, int other, Clock::time_point start) {
   for (Poll poll;; poll()) {
     folder_->refresh();
     if (auto text = folder_->read(name)) return std::move(*text);
-    if (std::chrono::duration<double>(Clock::now() - start).count() <= place_.patience_s) continue;
+    if (std::chrono::duration<double>(Clock::now() - start).count() <= setup_.patience_s) continue;
     folder_->remove_all();
-    throw TeamError(
+    throw WorkersError(
         fmt::format("process {} of {} did not join in {}; start all processes with the same directories, and "
                     "name a database that all nodes can access with -o",
-                    other, size(), place_.folder.parent_path().string()));
+                    other, size(), setup_.folder.parent_path().string()));
   }
 }
 
 // Repeats the hello, because the first process removes what it finds, including a hello that came early.
-void Team::be_welcome() {
+void AnalysisWorkers::be_welcome() {
   const Clock::time_point start = Clock::now();
   const std::string hello = packed(self_);
   for (Poll poll;; poll()) {
-    if (std::chrono::duration<double>(Clock::now() - start).count() > place_.patience_s)
-      throw TeamError(
+    if (std::chrono::duration<double>(Clock::now() - start).count() > setup_.patience_s)
+      throw WorkersError(
           fmt::format("process {} of {} on {} found no other process in {}; name a database that all nodes "
                       "can access with -o",
-                      rank(), size(), self_.host, place_.folder.parent_path().string()));
+                      rank(), size(), self_.host, setup_.folder.parent_path().string()));
     if (!folder_->refresh()) continue;
     if (const auto welcome = folder_->read(kWelcome)) {
       members_ = unpacked<std::vector<Member>>(*welcome).value_or(std::vector<Member>());
@@ -228,97 +228,99 @@ void Team::be_welcome() {
 
 // Removes damaged parts that an earlier analysis left, before others know of this process. Parts that they
 // find damaged later were damaged in between.
-void Team::remove_damaged() const {
+void AnalysisWorkers::remove_damaged() const {
   const std::string own = fmt::format(".{}", rank());
   for (const std::string& name : folder_->names())
     if (name.ends_with(own) && name != hello_of(rank()) && !folder_->read(name)) folder_->remove(name);
 }
 
-void Team::require_same_program() {
+void AnalysisWorkers::require_same_program() {
   const auto other = std::ranges::find_if(
       members_, [&](const Member& member) { return member.program != members_.front().program; });
   if (other == members_.end()) return;
-  if (!is_first()) throw TeamError("");
+  if (!is_first()) throw WorkersError("");
   folder_->remove_all();
-  throw TeamError(fmt::format("process {} on {} is {}, but process 0 is {}; start the same prof on all nodes",
-                              other - members_.begin(), other->host, other->program, self_.program));
+  throw WorkersError(
+      fmt::format("process {} on {} is {}, but process 0 is {}; start the same prof on all nodes",
+                  other - members_.begin(), other->host, other->program, self_.program));
 }
 
-int Team::sharing_processors() const {
+int AnalysisWorkers::sharing_processors() const {
   return static_cast<int>(std::max<ptrdiff_t>(1, std::ranges::count_if(members_, [&](const Member& member) {
                                                 return member.host == self_.host &&
                                                        member.processors == self_.processors;
                                               })));
 }
 
-std::string Team::name_of(const std::string& step, int rank) {
+std::string AnalysisWorkers::name_of(const std::string& step, int rank) {
   return fmt::format("{}.{}", step, rank);
 }
 
-void Team::give(const std::string& step, const std::string& part) {
+void AnalysisWorkers::give(const std::string& step, const std::string& part) {
   try {
     folder_->write(name_of(step, rank()), part);
   } catch (const std::system_error& error) {
-    if (!is_own_failure()) throw TeamError("");
-    throw TeamError(fmt::format("{}: cannot write: {}; free disk space, or choose another directory with -o",
-                                folder_->path().string(), error.code().message()));
+    if (!is_own_failure()) throw WorkersError("");
+    throw WorkersError(
+        fmt::format("{}: cannot write: {}; free disk space, or choose another directory with -o",
+                    folder_->path().string(), error.code().message()));
   }
 }
 
-std::optional<std::string> Team::heard(const std::string& what, int rank) const {
+std::optional<std::string> AnalysisWorkers::heard(const std::string& what, int rank) const {
   return folder_->refresh() ? folder_->read(name_of(what, rank)) : std::nullopt;
 }
 
-void Team::wait(int rank, const std::function<bool()>& until) {
+void AnalysisWorkers::wait(int rank, const std::function<bool()>& until) {
   for (Poll poll; !until(); poll()) {
-    if (!folder_->refresh() || folder_->has(kFailed)) throw TeamError("");
+    if (!folder_->refresh() || folder_->has(kFailed)) throw WorkersError("");
     require_life(rank);
   }
 }
 
-void Team::pass(const std::string& step) {
+void AnalysisWorkers::pass(const std::string& step) {
   if (is_shared()) give(step, "");
 }
 
-bool Team::has_passed(const std::string& step) const {
+bool AnalysisWorkers::has_passed(const std::string& step) const {
   return is_shared() && folder_->refresh() && folder_->read(name_of(step, 0)).has_value();
 }
 
 // The nonce distinguishes them from what processes of an earlier analysis left.
-void Team::leave() {
+void AnalysisWorkers::leave() {
   if (!is_shared()) return;
   if (!is_first()) return give("left", std::to_string(self_.nonce));
   for (int other = 1; other < size(); ++other) {
     const std::string nonce = std::to_string(members_[static_cast<size_t>(other)].nonce);
     for (Poll poll; folder_->refresh() && folder_->read(name_of("left", other)) != nonce; poll()) {
-      if (folder_->has(kFailed)) throw TeamError("");
+      if (folder_->has(kFailed)) throw WorkersError("");
       require_life(other);
     }
   }
 }
 
-std::string Team::take(const std::string& step, int other) {
+std::string AnalysisWorkers::take(const std::string& step, int other) {
   const std::string name = name_of(step, other);
   std::optional<Clock::time_point> damaged_since;
   for (Poll poll;; poll()) {
     const bool is_there = folder_->refresh();
     if (auto part = folder_->read(name)) return std::move(*part);
-    if (!is_there || folder_->has(kFailed)) throw TeamError("");
+    if (!is_there || folder_->has(kFailed)) throw WorkersError("");
     require_life(other);
     if (!folder_->has(name)) continue;
     if (!damaged_since) damaged_since = Clock::now();
     if (Clock::now() - *damaged_since > kWholeWithin)
-      throw TeamError(fmt::format("{}: differs from the data written; choose another directory with -o",
-                                  (folder_->path() / name).string()));
+      throw WorkersError(fmt::format("{}: differs from the data written; choose another directory with -o",
+                                     (folder_->path() / name).string()));
   }
 }
 
-void Team::refuse(const std::string& step, int other, const char* why) const {
-  throw TeamError(fmt::format("{}: was not written by this prof: {}; analyze again, without --resume",
-                              (folder_->path() / name_of(step, other)).string(), why));
+void AnalysisWorkers::refuse(const std::string& step, int other, const char* why) const {
+  throw WorkersError(fmt::format("{}: was not written by this prof: {}; analyze again, without --resume",
+                                 (folder_->path() / name_of(step, other)).string(), why));
 }
 
-void Team::require_life(int other) {
+void AnalysisWorkers::require_life(int other) {
   std::optional<int> dead;
   if (const std::optional<std::string> said = folder_->read(kDied)) {
     dead = rank_in(*said, size()).value_or(other);
@@ -333,8 +335,8 @@ void Team::require_life(int other) {
   if (!dead) return;
   keeps_folder_ = true;
   const int number = *dead;
-  if (rank() != (number == 0 ? 1 : 0)) throw TeamError("");  // only one process reports it
-  throw TeamError(
+  if (rank() != (number == 0 ? 1 : 0)) throw WorkersError("");  // only one process reports it
+  throw WorkersError(
       fmt::format("process {} of {} on {} was killed; continue with `prof analyze --resume`, the same "
                   "directories and as many processes",
                   number, size(), members_[static_cast<size_t>(number)].host));

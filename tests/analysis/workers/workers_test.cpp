@@ -3,39 +3,40 @@
 #include <numeric>
 #include <thread>
 
-#include "analysis/team/team.h"
+#include "analysis/workers/workers.h"
 #include "tests/analysis/database/files.h"
-#include "tests/analysis/team/left_parts.h"
+#include "tests/analysis/workers/left_parts.h"
 
 using namespace prof;
 namespace fs = std::filesystem;
 
 namespace {
 
-Team::Place place(const fs::path& folder, int rank, int size, const std::string& inputs = "same") {
-  Team::Place place;
-  place.folder = folder;
-  place.rank = rank;
-  place.size = size;
-  place.inputs = [inputs] { return inputs; };
-  return place;
+AnalysisWorkers::Setup setup(const fs::path& folder, int rank, int size, const std::string& inputs = "same") {
+  AnalysisWorkers::Setup setup;
+  setup.folder = folder;
+  setup.rank = rank;
+  setup.size = size;
+  setup.inputs = [inputs] { return inputs; };
+  return setup;
 }
 
-// The result of a process of a team: how often it computed, and the sum of all shares.
+// The result of a worker: how often it computed, and the sum of all shares.
 struct Outcome {
   int computed = 0;
   int sum = 0;
 };
 
-Outcome add_up(Team& team) {
+Outcome add_up(AnalysisWorkers& workers) {
   Outcome outcome;
-  team.share(
+  workers.share(
       "sum",
       [&] {
         ++outcome.computed;
-        outcome.sum = team.rank() + 1;
+        outcome.sum = workers.rank() + 1;
       },
-      [&](Packer& out) { out(team.rank() + 1); }, [&](Unpacker& in, int) { outcome.sum += in.get<int>(); });
+      [&](Packer& out) { out(workers.rank() + 1); },
+      [&](Unpacker& in, int) { outcome.sum += in.get<int>(); });
   return outcome;
 }
 
@@ -50,10 +51,10 @@ TEST_CASE("all processes get what each has computed, and leave nothing") {
     std::vector<std::jthread> processes;
     for (int rank = 0; rank < kSize; ++rank)
       processes.emplace_back([&, rank] {
-        Team team(place(folder, rank, kSize));
-        outcomes[static_cast<size_t>(rank)] = add_up(team);
-        team.leave();
-        team.finish();
+        AnalysisWorkers workers(setup(folder, rank, kSize));
+        outcomes[static_cast<size_t>(rank)] = add_up(workers);
+        workers.leave();
+        workers.finish();
       });
   }
   for (const Outcome& outcome : outcomes) {
@@ -67,22 +68,22 @@ TEST_CASE("the first process leaves last, whatever an earlier analysis left") {
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
   const auto of = [&](int rank) {
-    Team::Place both = place(folder, rank, 2);
+    AnalysisWorkers::Setup both = setup(folder, rank, 2);
     both.resume = true;
     return both;
   };
   {
     std::jthread other([&] {
-      Team team(of(1));
-      add_up(team);
-      team.leave();
-      team.finish();
+      AnalysisWorkers workers(of(1));
+      add_up(workers);
+      workers.leave();
+      workers.finish();
     });
-    Team team(of(0));
-    add_up(team);
-    team.leave();
+    AnalysisWorkers workers(of(0));
+    add_up(workers);
+    workers.leave();
     test::copy_as_left(folder, kept);
-    team.finish();
+    workers.finish();
   }
   fs::rename(kept, folder);
   std::atomic<bool> has_left = false;
@@ -90,20 +91,20 @@ TEST_CASE("the first process leaves last, whatever an earlier analysis left") {
   Outcome outcome;
   {
     std::jthread other([&] {
-      Team team(of(1));
+      AnalysisWorkers workers(of(1));
       // The first process has everything that it needs meanwhile.
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
-      outcome = add_up(team);
+      outcome = add_up(workers);
       has_left = true;
-      team.leave();
-      team.finish();
+      workers.leave();
+      workers.finish();
     });
-    Team team(of(0));
-    REQUIRE(team.resumes());
-    CHECK(add_up(team).computed == 0);
-    team.leave();
+    AnalysisWorkers workers(of(0));
+    REQUIRE(workers.resumes());
+    CHECK(add_up(workers).computed == 0);
+    workers.leave();
     came_last = has_left;
-    team.finish();
+    workers.finish();
   }
   CHECK(came_last);
   CHECK(outcome.computed == 0);
@@ -115,20 +116,20 @@ TEST_CASE("what an earlier analysis of the same inputs left is taken up, and of 
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
   {
-    Team team(place(folder, 0, 1));
-    CHECK(add_up(team).computed == 1);
+    AnalysisWorkers workers(setup(folder, 0, 1));
+    CHECK(add_up(workers).computed == 1);
     test::copy_as_left(folder, kept);
-    team.finish();
+    workers.finish();
   }
   fs::rename(kept, folder);
-  Team::Place again = place(folder, 0, 1, same ? "same" : "other");
+  AnalysisWorkers::Setup again = setup(folder, 0, 1, same ? "same" : "other");
   again.resume = true;
-  Team team(again);
-  CHECK(team.resumes() == same);
-  const Outcome outcome = add_up(team);
+  AnalysisWorkers workers(again);
+  CHECK(workers.resumes() == same);
+  const Outcome outcome = add_up(workers);
   CHECK(outcome.computed == (same ? 0 : 1));
   CHECK(outcome.sum == 1);
-  team.finish();
+  workers.finish();
 }
 
 TEST_CASE("what was passed is passed when the analysis goes on, and not in another one") {
@@ -136,40 +137,40 @@ TEST_CASE("what was passed is passed when the analysis goes on, and not in anoth
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts", kept = directory.path() / "kept";
   {
-    Team team(place(folder, 0, 1));
-    CHECK_FALSE(team.has_passed("end"));
-    team.pass("end");
-    CHECK(team.has_passed("end"));
-    CHECK_FALSE(team.has_passed("other"));
+    AnalysisWorkers workers(setup(folder, 0, 1));
+    CHECK_FALSE(workers.has_passed("end"));
+    workers.pass("end");
+    CHECK(workers.has_passed("end"));
+    CHECK_FALSE(workers.has_passed("other"));
     test::copy_as_left(folder, kept);
-    team.finish();
+    workers.finish();
   }
   fs::rename(kept, folder);
-  Team::Place again = place(folder, 0, 1, same ? "same" : "other");
+  AnalysisWorkers::Setup again = setup(folder, 0, 1, same ? "same" : "other");
   again.resume = true;
-  Team team(again);
-  CHECK(team.has_passed("end") == same);
-  team.finish();
+  AnalysisWorkers workers(again);
+  CHECK(workers.has_passed("end") == same);
+  workers.finish();
 }
 
 TEST_CASE("a process alone passes nothing") {
-  Team::alone().pass("end");
-  CHECK_FALSE(Team::alone().has_passed("end"));
+  AnalysisWorkers::alone().pass("end");
+  CHECK_FALSE(AnalysisWorkers::alone().has_passed("end"));
 }
 
-TEST_CASE("what a killed team left is removed, but not under one that is at work") {
+TEST_CASE("what killed workers left is removed, but not under some that are at work") {
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts";
-  Team::remove_abandoned(folder);  // there is nothing to remove
+  AnalysisWorkers::remove_abandoned(folder);  // there is nothing to remove
   {
-    Team team(place(folder, 0, 1));
-    CHECK_THROWS_AS(Team::remove_abandoned(folder), TeamError);
+    AnalysisWorkers workers(setup(folder, 0, 1));
+    CHECK_THROWS_AS(AnalysisWorkers::remove_abandoned(folder), WorkersError);
     CHECK(fs::exists(folder));
-    team.finish();
+    workers.finish();
   }
   fs::create_directory(folder);
   SharedFolder(folder).write("sum.0", "left");
-  Team::remove_abandoned(folder);
+  AnalysisWorkers::remove_abandoned(folder);
   CHECK(fs::is_empty(directory.path()));
 }
 
@@ -180,16 +181,16 @@ void leave(const fs::path& folder, const std::string& part) {
   fs::path kept = folder;
   kept += ".kept";
   {
-    Team team(place(folder, 0, 1));
+    AnalysisWorkers workers(setup(folder, 0, 1));
     test::copy_as_left(folder, kept);
-    team.finish();
+    workers.finish();
   }
   fs::rename(kept, folder);
   SharedFolder(folder).write("sum.0", part);
 }
 
-Team::Place resumed(const fs::path& folder) {
-  Team::Place again = place(folder, 0, 1);
+AnalysisWorkers::Setup resumed(const fs::path& folder) {
+  AnalysisWorkers::Setup again = setup(folder, 0, 1);
   again.resume = true;
   return again;
 }
@@ -197,7 +198,7 @@ Team::Place resumed(const fs::path& folder) {
 std::string failure_of(const std::function<void()>& work) {
   try {
     work();
-  } catch (const TeamError& error) {
+  } catch (const WorkersError& error) {
     return error.what();
   }
   return "none";
@@ -210,9 +211,9 @@ TEST_CASE("a share that is shorter or longer than what is taken of it is refused
   const fs::path folder = directory.path() / "parts";
   const std::string part = GENERATE("", "abc", "abcde");  // an int has 4
   leave(folder, part);
-  Team team(resumed(folder));
-  REQUIRE(team.resumes());
-  const std::string said = failure_of([&] { add_up(team); });
+  AnalysisWorkers workers(resumed(folder));
+  REQUIRE(workers.resumes());
+  const std::string said = failure_of([&] { add_up(workers); });
   CAPTURE(said);
   CHECK(said.starts_with((folder / "sum.0").string() + ": was not written by this prof: it is "));
   CHECK(said.ends_with("analyze again, without --resume"));
@@ -222,19 +223,19 @@ TEST_CASE("a share that names what is not there is refused, also where the first
   const test::TemporaryDirectory directory;
   const fs::path folder = directory.path() / "parts";
   leave(folder, std::string(4, '\1'));
-  Team team(resumed(folder));
+  AnalysisWorkers workers(resumed(folder));
   const auto load = [](Unpacker& in, int rank) {
     Unpacker::require(in.get<int>() < 5 && rank == 0, "it is of other things");
   };
   CHECK(failure_of([&] {
-          team.share(
+          workers.share(
               "sum", [] {}, [](Packer&) {}, load);
         }).find("it is of other things") != std::string::npos);
   int made = 0;
-  team.from_first(
+  workers.from_first(
       "sum", [] {}, made);
   CHECK(made == 0x01010101);
-  CHECK(failure_of([&] { team.require(made < 5, "sum", 0, "it is of other things"); }).find("sum.0") !=
+  CHECK(failure_of([&] { workers.require(made < 5, "sum", 0, "it is of other things"); }).find("sum.0") !=
         std::string::npos);
 }
 
@@ -243,9 +244,9 @@ TEST_CASE("an own share that was damaged on the disk is computed anew") {
   const fs::path folder = directory.path() / "parts";
   leave(folder, std::string(4, '\1'));
   test::write_bytes(folder / "sum.0", "damaged");
-  Team team(resumed(folder));
+  AnalysisWorkers workers(resumed(folder));
   CHECK_FALSE(fs::exists(folder / "sum.0"));
-  CHECK(add_up(team).computed == 1);
+  CHECK(add_up(workers).computed == 1);
 }
 
 TEST_CASE("a share that is damaged while its process lives ends who waits for it") {
@@ -254,13 +255,13 @@ TEST_CASE("a share that is damaged while its process lives ends who waits for it
   std::string said;
   {
     std::jthread other([&] {
-      Team team(place(folder, 1, 2));
+      AnalysisWorkers workers(setup(folder, 1, 2));
       test::write_bytes(folder / "sum.1", "damaged");
       while (!SharedFolder(folder).has("failed") && SharedFolder(folder).refresh())
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     });
-    Team team(place(folder, 0, 2));
-    said = failure_of([&] { add_up(team); });
+    AnalysisWorkers workers(setup(folder, 0, 2));
+    said = failure_of([&] { add_up(workers); });
   }
   CHECK(said ==
         (folder / "sum.1").string() + ": differs from the data written; choose another directory with -o");
@@ -274,9 +275,9 @@ TEST_CASE("processes of different programs do not work together") {
     std::vector<std::jthread> processes;
     for (int rank = 0; rank < 2; ++rank)
       processes.emplace_back([&, rank] {
-        Team::Place of = place(folder, rank, 2);
+        AnalysisWorkers::Setup of = setup(folder, rank, 2);
         of.program = rank == 0 ? "prof 1" : "prof 2";
-        said[static_cast<size_t>(rank)] = failure_of([&] { const Team team(of); });
+        said[static_cast<size_t>(rank)] = failure_of([&] { const AnalysisWorkers workers(of); });
       });
   }
   CHECK(said[0].find("is prof 2, but process 0 is prof 1; start the same prof on all nodes") !=
@@ -290,9 +291,9 @@ TEST_CASE("what another prof left is no obstacle") {
   const fs::path folder = directory.path() / "parts";
   fs::create_directory(folder);
   SharedFolder(folder).write("welcome", "said in other words");
-  Team team(place(folder, 0, 1));
-  CHECK(add_up(team).computed == 1);
-  team.finish();
+  AnalysisWorkers workers(setup(folder, 0, 1));
+  CHECK(add_up(workers).computed == 1);
+  workers.finish();
 }
 
 TEST_CASE("the shares of processes follow each other and are all the pieces") {

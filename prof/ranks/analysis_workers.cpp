@@ -1,4 +1,4 @@
-#include "prof/ranks/analysis_team.h"
+#include "prof/ranks/analysis_workers.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ namespace {
 // How long to wait for the launcher to end this process, because the first one has printed the same error.
 constexpr std::chrono::seconds kPatienceForFirst{2};
 
-fs::path folder_of(const TeamRequest& request) {
+fs::path folder_of(const WorkersRequest& request) {
   const fs::path database =
       request.output.empty() ? request.directories.front() / "database" : request.output;
   const fs::path absolute = fs::absolute(database).lexically_normal();
@@ -29,7 +29,7 @@ fs::path folder_of(const TeamRequest& request) {
   return named.parent_path() / fmt::format(".{}.parts", named.filename().string());
 }
 
-void require_directories(const TeamRequest& request, int rank) {
+void require_directories(const WorkersRequest& request, int rank) {
   for (const fs::path& directory : request.directories) {
     std::error_code error;
     if (fs::is_directory(directory, error)) continue;
@@ -38,7 +38,7 @@ void require_directories(const TeamRequest& request, int rank) {
   }
 }
 
-std::string inputs_of(const TeamRequest& request) {
+std::string inputs_of(const WorkersRequest& request) {
   std::string text = fmt::format("{}\n{}\n", short_version(), request.options);
   for (const fs::path& directory : request.directories)
     text += fmt::format("{} {} {}", fs::absolute(directory).string(), bytes_of_measurements(directory),
@@ -48,34 +48,34 @@ std::string inputs_of(const TeamRequest& request) {
 
 }  // namespace
 
-std::unique_ptr<Team> join_team(const TeamRequest& request) {
+std::unique_ptr<AnalysisWorkers> join_workers(const WorkersRequest& request) {
   const std::optional<ParallelJob> job = parallel_job();
   if (!job && !request.resume) {
-    Team::remove_abandoned(folder_of(request));
+    AnalysisWorkers::remove_abandoned(folder_of(request));
     return nullptr;
   }
-  Team::Place place;
-  place.folder = folder_of(request);
-  place.program = short_version();
-  place.resume = request.resume;
+  AnalysisWorkers::Setup setup;
+  setup.folder = folder_of(request);
+  setup.program = short_version();
+  setup.resume = request.resume;
   if (job) {
-    place.rank = job->rank;
-    place.size = job->size;
+    setup.rank = job->rank;
+    setup.size = job->size;
   }
-  if (place.rank != 0) {
-    speak_as(fmt::format("process {}", place.rank));
+  if (setup.rank != 0) {
+    speak_as(fmt::format("process {}", setup.rank));
     set_quiet(true);
   }
-  require_directories(request, place.rank);
-  if (place.rank == 0 && !request.output.empty()) Folder::above(place.folder);
-  place.inputs = [&] { return inputs_of(request); };
-  auto team = std::make_unique<Team>(place);
-  if (request.resume && team->is_first() && !team->resumes())
+  require_directories(request, setup.rank);
+  if (setup.rank == 0 && !request.output.empty()) Folder::above(setup.folder);
+  setup.inputs = [&] { return inputs_of(request); };
+  auto workers = std::make_unique<AnalysisWorkers>(setup);
+  if (request.resume && workers->is_first() && !workers->resumes())
     remark(
         "{}: no interrupted analysis of these measurements by as many processes was found; analyzing from "
         "the start",
-        place.folder.string());
-  return team;
+        setup.folder.string());
+  return workers;
 }
 
 }  // namespace prof

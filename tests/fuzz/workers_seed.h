@@ -1,5 +1,5 @@
 #pragma once
-// An analysis that was interrupted at its end. The target `team_parts` changes one part of it at a time.
+// An analysis that was interrupted at its end. The target `workers_parts` changes one part of it at a time.
 
 #include <filesystem>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace prof::test {
 
-class TeamSeed {
+class WorkersSeed {
  public:
   // Analyzes a synthetic measurement in a new temporary folder.
-  TeamSeed();
-  ~TeamSeed();
-  TeamSeed(const TeamSeed&) = delete;
+  WorkersSeed();
+  ~WorkersSeed();
+  WorkersSeed(const WorkersSeed&) = delete;
 
   // The files that processes leave for each other.
   const std::vector<std::string>& parts() const { return parts_; }

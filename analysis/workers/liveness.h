@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "analysis/team/shared_folder.h"
+#include "analysis/workers/shared_folder.h"
 
 namespace prof {
 
@@ -19,7 +19,7 @@ struct Member {
   int32_t pid = 0;
   std::string processors = {};  // that it may use
   uint64_t nonce = 0;           // unique to the process
-  std::string program = {};     // Team::Place::program
+  std::string program = {};     // AnalysisWorkers::Setup::program
 
   static Member self();
   // True if the process ran on this machine and has ended.

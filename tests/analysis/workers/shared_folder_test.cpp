@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "analysis/team/liveness.h"
+#include "analysis/workers/liveness.h"
 #include "tests/analysis/database/files.h"
 
 using namespace prof;

@@ -1,4 +1,4 @@
-#include "analysis/views/tree/places.h"
+#include "analysis/views/tree/source_locations.h"
 
 #include <algorithm>
 #include <numeric>
@@ -9,12 +9,12 @@ namespace {
 
 struct WeightedLine {
   uint32_t group;
-  Place place;
+  SourceLocation location;
   Cost cost;
 };
 
 auto key(const WeightedLine& line) {
-  return std::tie(line.group, line.place.file, line.place.line);
+  return std::tie(line.group, line.location.file, line.location.line);
 }
 
 bool is_heavier(const Cost& cost, const Cost& record, LineWeight weight) {
@@ -34,7 +34,7 @@ void keep_heaviest(std::vector<WeightedLine>& lines, LineWeight weight, std::vec
       sum.inclusive += lines[end].cost.inclusive;
       sum.exclusive += lines[end].cost.exclusive;
     }
-    if (is_heavier(sum, best[lines[i].group].cost, weight)) best[lines[i].group] = {lines[i].place, sum};
+    if (is_heavier(sum, best[lines[i].group].cost, weight)) best[lines[i].group] = {lines[i].location, sum};
     i = end;
   }
 }
@@ -47,12 +47,12 @@ bool makes_node(const CallTree& tree, uint32_t context) {
 }
 
 // The line in its caller from which a frame is called.
-Place site_of(const CallTree& tree, uint32_t context) {
+SourceLocation site_of(const CallTree& tree, uint32_t context) {
   const std::vector<Context>& contexts = tree.database->contexts;
   uint32_t from = contexts[context].parent;
-  while (from != kNone && !place_of(contexts[from]).known() && !starts_frame(contexts[from]))
+  while (from != kNone && !location_of(contexts[from]).known() && !starts_frame(contexts[from]))
     from = contexts[from].parent;
-  return from == kNone ? Place{} : place_of(contexts[from]);
+  return from == kNone ? SourceLocation{} : location_of(contexts[from]);
 }
 
 double inclusive(const CallTree& tree, uint32_t context, size_t metric) {
@@ -61,14 +61,14 @@ double inclusive(const CallTree& tree, uint32_t context, size_t metric) {
 
 }  // namespace
 
-Place place_of(const Context& context) {
+SourceLocation location_of(const Context& context) {
   const bool has_line = context.kind == ContextKind::Line && context.file != kNone && context.line != 0;
-  return has_line ? Place{context.file, context.line} : Place{};
+  return has_line ? SourceLocation{context.file, context.line} : SourceLocation{};
 }
 
-Place definition(const Frame& frame) {
+SourceLocation definition(const Frame& frame) {
   // HPCToolkit gives functions without line information a placeholder for a file, and no line.
-  return frame.line > 0 ? Place{frame.file, frame.line} : Place{};
+  return frame.line > 0 ? SourceLocation{frame.file, frame.line} : SourceLocation{};
 }
 
 std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
@@ -79,14 +79,14 @@ std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector
   const std::vector<Context>& contexts = tree.database->contexts;
   for (uint32_t c = 0; c < contexts.size() && tree.metrics() > metric; ++c) {
     const uint32_t group = group_of_node[tree.node_of[c]];
-    const Place place = place_of(contexts[c]);
-    if (group == kNone || !place.known()) continue;
+    const SourceLocation location = location_of(contexts[c]);
+    if (group == kNone || !location.known()) continue;
     const Cost& cost = tree.by_context[metric][c];
-    if (cost.inclusive > 0) lines.push_back({group, place, cost});
+    if (cost.inclusive > 0) lines.push_back({group, location, cost});
   }
   keep_heaviest(lines, weight, best);
   for (size_t g = 0; g < best.size(); ++g)
-    if (!best[g].place.known()) best[g].place = definition(tree.frames[frame_of_group[g]]);
+    if (!best[g].location.known()) best[g].location = definition(tree.frames[frame_of_group[g]]);
   return best;
 }
 
@@ -105,31 +105,31 @@ HeaviestLine heaviest_line(const CallTree& tree, const NodeContexts& contexts,
   std::vector<WeightedLine> lines;
   for (const uint32_t node : nodes) {
     for (const uint32_t c : contexts.of(node)) {
-      const Place place = place_of(tree.database->contexts[c]);
-      if (!place.known() || inclusive(tree, c, metric) <= 0) continue;
-      lines.push_back({0, place, tree.by_context[metric][c]});
+      const SourceLocation location = location_of(tree.database->contexts[c]);
+      if (!location.known() || inclusive(tree, c, metric) <= 0) continue;
+      lines.push_back({0, location, tree.by_context[metric][c]});
     }
   }
   keep_heaviest(lines, weight, best);
-  if (!best[0].place.known()) best[0].place = definition(tree.frames[frame]);
+  if (!best[0].location.known()) best[0].location = definition(tree.frames[frame]);
   return best[0];
 }
 
 std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
-                                 const std::vector<Place>& place_of_group) {
-  std::vector<double> sums(place_of_group.size(), 0);
+                                 const std::vector<SourceLocation>& location_of_group) {
+  std::vector<double> sums(location_of_group.size(), 0);
   const std::vector<Context>& contexts = tree.database->contexts;
   for (uint32_t c = 0; c < contexts.size() && tree.metrics() > 0; ++c) {
     const uint32_t group = group_of_node[tree.node_of[c]];
-    const Place place = place_of(contexts[c]);
-    if (group != kNone && place.known() && place == place_of_group[group])
+    const SourceLocation location = location_of(contexts[c]);
+    if (group != kNone && location.known() && location == location_of_group[group])
       sums[group] += tree.by_context[0][c].inclusive;
   }
   return sums;
 }
 
-std::vector<Place> call_sites(const CallTree& tree, size_t metric) {
-  std::vector<Place> sites(tree.nodes.size());
+std::vector<SourceLocation> call_sites(const CallTree& tree, size_t metric) {
+  std::vector<SourceLocation> sites(tree.nodes.size());
   std::vector<double> heaviest(tree.nodes.size(), -1);
   for (uint32_t c = 0; c < tree.node_of.size(); ++c) {
     const uint32_t node = tree.node_of[c];
@@ -141,13 +141,13 @@ std::vector<Place> call_sites(const CallTree& tree, size_t metric) {
   return sites;
 }
 
-Place call_site(const CallTree& tree, const NodeContexts& contexts, uint32_t node, size_t metric) {
+SourceLocation call_site(const CallTree& tree, const NodeContexts& contexts, uint32_t node, size_t metric) {
   uint32_t heaviest = kNone;
   for (const uint32_t c : contexts.of(node)) {
     if (!makes_node(tree, c)) continue;
     if (heaviest == kNone || inclusive(tree, c, metric) > inclusive(tree, heaviest, metric)) heaviest = c;
   }
-  return heaviest == kNone ? Place{} : site_of(tree, heaviest);
+  return heaviest == kNone ? SourceLocation{} : site_of(tree, heaviest);
 }
 
 }  // namespace prof

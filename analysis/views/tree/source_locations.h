@@ -10,16 +10,16 @@
 
 namespace prof {
 
-struct Place {
+struct SourceLocation {
   uint32_t file = kNone;  // into Database::files; kNone: not known
   uint32_t line = 0;
   bool known() const { return file != kNone; }
-  bool operator==(const Place&) const = default;
+  bool operator==(const SourceLocation&) const = default;
 };
 
 struct HeaviestLine {
-  Place place;
-  Cost cost;  // there, of the first metric; zero if the place is a definition
+  SourceLocation location;
+  Cost cost;  // there, of the first metric; zero if the location is a definition
 };
 
 enum class LineWeight : uint8_t {
@@ -27,20 +27,20 @@ enum class LineWeight : uint8_t {
   Inclusive   // where most is spent in the function and what it calls
 };
 
-// For each group of nodes the heaviest line by a metric; without line information the place where the
+// For each group of nodes the heaviest line by a metric; without line information the location where the
 // function is defined. group_of_node holds a group or kNone for each node; frame_of_group a frame for each
 // group.
 std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
                                          const std::vector<uint32_t>& frame_of_group, LineWeight weight,
                                          size_t metric = 0);
 
-// For each group of nodes what was spent at its place with all that is called from there, by the first
+// For each group of nodes what was spent at its location with all that is called from there, by the first
 // metric.
 std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
-                                 const std::vector<Place>& place_of_group);
+                                 const std::vector<SourceLocation>& location_of_group);
 
 // For each node the line in its caller from which it is called, the heaviest where there are several.
-std::vector<Place> call_sites(const CallTree& tree, size_t metric = 0);
+std::vector<SourceLocation> call_sites(const CallTree& tree, size_t metric = 0);
 
 // The contexts of each node, for questions about a few nodes of a large tree.
 class NodeContexts {
@@ -60,12 +60,12 @@ HeaviestLine heaviest_line(const CallTree& tree, const NodeContexts& contexts,
                            std::span<const uint32_t> nodes, uint32_t frame, LineWeight weight, size_t metric);
 
 // call_sites() of one node, by any metric.
-Place call_site(const CallTree& tree, const NodeContexts& contexts, uint32_t node, size_t metric);
+SourceLocation call_site(const CallTree& tree, const NodeContexts& contexts, uint32_t node, size_t metric);
 
 // The line that a context is; not known if it is something else.
-Place place_of(const Context& context);
+SourceLocation location_of(const Context& context);
 
 // Where the function of a frame is defined; not known without a line.
-Place definition(const Frame& frame);
+SourceLocation definition(const Frame& frame);
 
 }  // namespace prof

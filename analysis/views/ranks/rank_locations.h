@@ -1,5 +1,5 @@
 #pragma once
-// In which place of the program each context is, and what a thread does there (RankPlace).
+// At which location of the program each context is, and what a thread does there (RankLocation).
 
 #include <cstdint>
 #include <map>
@@ -11,27 +11,27 @@
 
 namespace prof {
 
-class RankPlaces {
+class RankLocations {
  public:
-  explicit RankPlaces(const Database& database);
+  explicit RankLocations(const Database& database);
 
-  const std::vector<uint32_t>& place_of() const { return place_of_; }  // by context
-  std::vector<RankPlace> take() { return std::move(places_); }
-  size_t size() const { return places_.size(); }
+  const std::vector<uint32_t>& location_of() const { return location_of_; }  // by context
+  std::vector<RankLocation> take() { return std::move(locations_); }
+  size_t size() const { return locations_.size(); }
   // By context, 1: computes in the program's own code; such code waits for nothing but a processor, whereas
   // what the C library or the kernel executes may sleep. Else 0.
   std::vector<uint32_t> ready_code() const;
-  RankActivity activity(uint32_t place) const { return places_[place].activity; }
+  RankActivity activity(uint32_t location) const { return locations_[location].activity; }
 
   // By all ranks together, so that it does not depend on their order.
   void find_dearest_contexts(const CallTree& tree);
 
  private:
-  uint32_t number_of(const RankPlace& place);
+  uint32_t number_of(const RankLocation& location);
 
   const Database& database_;
-  std::vector<uint32_t> place_of_;
-  std::vector<RankPlace> places_;
+  std::vector<uint32_t> location_of_;
+  std::vector<RankLocation> locations_;
   std::map<std::tuple<RankActivity, uint32_t, uint32_t, uint32_t>, uint32_t> numbers_;
 };
 
