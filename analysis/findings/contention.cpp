@@ -104,7 +104,7 @@ std::string format_interleaved(const ContendedRecord& record) {
              : fmt::format("{} times", format_rounded(record.interleaved));
 }
 
-bool is_told_by_hardware(const ContendedRecord& record) {
+bool is_reported_by_hardware(const ContendedRecord& record) {
   return record.source != EvidenceSource::Breakpoints && !is_counted(record);
 }
 
@@ -188,7 +188,7 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
     lead = ", ";
   }
   if (!is_written) text += ", while another one writes, which was not seen doing so";
-  if (is_told_by_hardware(record))
+  if (is_reported_by_hardware(record))
     text += fmt::format("; {} ({})", format_transfers(record), name_of(record.source));
   if (is_counted(record))
     text +=
@@ -247,7 +247,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
     finding.values["interleaved"] = record.interleaved;
     finding.values["interleaved_per_s"] = record.interleaved_per_s;
   }
-  if (is_told_by_hardware(record)) {
+  if (is_reported_by_hardware(record)) {
     finding.values["transfers"] = record.transfers;
     finding.values["transfers_per_s"] = record.transfers_per_s;
     finding.values["hitm"] = record.hitm;

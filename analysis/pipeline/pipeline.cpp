@@ -297,7 +297,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   RepairsRecord repaired = details.repairs.take();
   analysis.contention = std::move(details.contention);
   analysis.placed = details.repairs.placed();
-  tell_repairs(repaired, details.repairs.moved_locks(), analysis.contention);
+  describe_repairs(repaired, details.repairs.moved_locks(), analysis.contention);
 
   std::vector<RunRecord> records;
   std::vector<RankRecord> of_ranks;

@@ -206,13 +206,13 @@ RepairsRecord RunRepairs::take() {
   return std::move(record_);
 }
 
-void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
-                  std::vector<ContendedRecord>& contention) {
+void describe_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
+                      std::vector<ContendedRecord>& contention) {
   const bool places = repairs.layout || repairs.locks || repairs.plan;
   for (ContendedRecord& record : contention) {
-    const auto add = [&record](const std::string& told) {
-      if (!told.empty() && record.repair.find(told) == std::string::npos)
-        record.repair += (record.repair.empty() ? "" : " ") + told;
+    const auto add = [&record](const std::string& text) {
+      if (!text.empty() && record.repair.find(text) == std::string::npos)
+        record.repair += (record.repair.empty() ? "" : " ") + text;
     };
     for (const ContendedRecord::Side& side : record.sides)
       for (RepairsRecord::Page& page : repairs.pages) {
@@ -223,10 +223,10 @@ void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
     if (const MovedLock* const lock = first_moved(locks, record))
       add(fmt::format("After {} of the run, these locks had lines of their own.",
                       format_duration(lock->since_s)));
-    const bool is_told = !record.repair.empty();  // about its page or locks
-    if (repairs.isolate && !is_told && (record.placeable.empty() || !places))
+    const bool is_explained = !record.repair.empty();  // about its page or locks
+    if (repairs.isolate && !is_explained && (record.placeable.empty() || !places))
       add("Not isolated: too few accesses were sampled during the run.");
-    if (places && record.placeable.empty() && !is_told)
+    if (places && record.placeable.empty() && !is_explained)
       add(fmt::format("Declined: {}.", reason_not_moved(record)));
     if (places)
       for (const Placeable& one : record.placeable) add(fate(repairs, record, one));

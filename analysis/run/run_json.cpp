@@ -121,11 +121,11 @@ ContendedRecord contended_in(const Json& json) {
 LocksRecord locks_in(const Json& json) {
   LocksRecord records;
   if (const Json& locks = member(json, "locks"); locks.is_array()) {
-    for (const Json& told : locks) {
+    for (const Json& item : locks) {
       LockRecord& lock = records.locks.emplace_back();
-      read_fields(told, lock);
-      read_list(told, "waiters", lock.waiters);
-      read_list(told, "holders", lock.holders);
+      read_fields(item, lock);
+      read_list(item, "waiters", lock.waiters);
+      read_list(item, "holders", lock.holders);
     }
   }
   read_list(json, "blocked", records.blocked);

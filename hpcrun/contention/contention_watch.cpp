@@ -220,7 +220,7 @@ void ContentionWatch::sampled_access(const WatchedThread& thread, const SampledA
   const uint64_t line = line_of(access.address);
   Meeting meeting;
   suspects_.visit({line, thread.index, words_of(access), writes(access.kind), sampled.time_ns}, meeting);
-  if (sampled.hardware.told & (kToldPeer | kToldSharedCache)) {
+  if (sampled.hardware.load_bits & (kLoadFromPeer | kLoadFromSharedCache)) {
     suspects_.note_seen(line, sampled.time_ns);
     go_on_searching(sampled.time_ns);
   } else if (!suspects_.was_seen(line, sampled.time_ns)) {

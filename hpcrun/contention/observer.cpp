@@ -252,7 +252,7 @@ constexpr char kRefused[] =
     "Contention cannot be confirmed here: the kernel refuses breakpoints (perf_event_open); "
     "kernel.perf_event_paranoid of 2 or less and a seccomp profile that lets it pass allow them.";
 
-constexpr char kNotTold[] =
+constexpr char kNoMemorySamples[] =
     "Contention was searched for with breakpoints: the kernel refuses memory samples (PEBS, IBS); `sysctl "
     "kernel.perf_event_paranoid=1` may allow them.";
 
@@ -309,7 +309,7 @@ void start() noexcept {
   process_state.file.counter(Counter::LooksForContention)
       .store(static_cast<uint64_t>(source), std::memory_order_relaxed);
   if (!samples_accesses && process_state.config.memory_hardware != MemoryHardware::None)
-    process_state.file.write_note(kNotTold, NoteKind::Contention);
+    process_state.file.write_note(kNoMemorySamples, NoteKind::Contention);
   follow_allocations();
   switch_on(slot);
 }

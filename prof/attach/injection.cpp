@@ -296,7 +296,7 @@ long Injection::wait_for_result() {
   const uint64_t at = memory_ + kCodeBytes;
   const auto begin = std::chrono::steady_clock::now();
   auto last_held = begin;
-  bool told = false;
+  bool was_reported = false;
   Request request;
   for (;;) {
     if (!read_request(target_.pid, at, request)) {
@@ -308,10 +308,10 @@ long Injection::wait_for_result() {
     const auto now = std::chrono::steady_clock::now();
     const std::string held = now - begin > kPatience ? held_in_kernel(target_.pid, request.tid) : "";
     if (!held.empty()) last_held = now;
-    if (!held.empty() && !told)
+    if (!held.empty() && !was_reported)
       say("the kernel holds up the thread that loads the runtime in process {} (in {}); waiting for it",
           target_.pid, held);
-    told = told || !held.empty();
+    was_reported = was_reported || !held.empty();
     if (now - last_held > kResultTimeout || now - begin > kKernelTimeout) {
       memory_ = 0;  // the thread may return to it
       fail(kOwnFailure,

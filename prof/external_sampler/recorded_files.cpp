@@ -35,9 +35,9 @@ int own_rank() {
 }
 
 // The program inherits the launcher's variables. Variables of prof's own are only for the program.
-std::string recorded_environment(const std::vector<std::pair<std::string, std::string>>& told) {
+std::string recorded_environment(const std::vector<std::pair<std::string, std::string>>& launch_variables) {
   std::string lines;
-  for (const auto& [name, value] : told) lines += fmt::format("{}={}\n", name, value);
+  for (const auto& [name, value] : launch_variables) lines += fmt::format("{}={}\n", name, value);
   for (const char* name : hpcrun::kRecordedVariables)
     if (const char* value = getenv(name); value && !std::string_view(name).starts_with("PROF_"))
       lines += fmt::format("{}={}\n", name, value);
@@ -121,7 +121,7 @@ bool OutsideRecorder::create_file(Process& process) {
   info.rank = rank;
   info.start_monotonic_ns = process.start_ns;
   info.start_realtime_ns = process.start_ns + (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
-  const std::string environment = recorded_environment(plan_.told);
+  const std::string environment = recorded_environment(plan_.launch_variables);
   info.environment = environment.c_str();
   auto file = std::make_unique<hpcrun::MeasurementFile>();
   int error = EEXIST;

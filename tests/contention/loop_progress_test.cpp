@@ -23,7 +23,7 @@ Access access_to(const void* address, uint16_t bytes) {
 
 }  // namespace
 
-TEST_CASE("registers and words of the stack that changed are told") {
+TEST_CASE("registers and words of the stack that changed are reported") {
   int64_t large = 100;
   int32_t small = 7;
   const Access accesses[] = {access_to(&large, 8), access_to(&small, 4)};
@@ -80,7 +80,7 @@ TEST_CASE("addresses and random numbers are no progress, nor is what cannot be r
   CHECK(loop.changes(state, &access, 1, kOwn, 1, changes) == 0);
 }
 
-TEST_CASE("of both kinds about as many are told, and not more than tell something") {
+TEST_CASE("of both kinds about as many are reported, and not more than are useful") {
   LoopProgress loop{};
   int free = 0;
   for (int i = 0; i < 100; ++i) free += loop.takes(false);

@@ -68,7 +68,7 @@ TEST_CASE("a child that abandons its parent's file records into its own") {
   CHECK(whole_trace(read_measurement(parent.recorder.path()).threads.at(0)).size() == 6000);
 }
 
-TEST_CASE("a child that nobody told of its parent's file is refused space in it") {
+TEST_CASE("a child that was not given its parent's file is refused space in it") {
   Parent parent;
   const std::vector<uint8_t> before = file_contents(parent.recorder.path());
   const pid_t child = ::fork();

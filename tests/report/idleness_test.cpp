@@ -120,7 +120,7 @@ Database with_helpers() {
   return b.build();
 }
 
-TEST_CASE("what is done through helpers is told apart by who calls them") {
+TEST_CASE("what is done through helpers is distinguished by who calls them") {
   const Database database = with_helpers();
   const JudgedIdleness found = idleness_of(database);
   REQUIRE(found.device.size() == 2);
@@ -290,7 +290,7 @@ TEST_CASE("a run without devices says so, and has empty lists") {
   }
 }
 
-TEST_CASE("calls of device APIs are told from other functions, and each has advice that fits") {
+TEST_CASE("calls of device APIs are distinguished from other functions, and each has advice that fits") {
   for (const char* name : {"clFinish", "cuLaunchKernel", "cudaMemcpy", "cl::CommandQueue::finish() const"})
     CHECK(is_device_call(name));
   for (const char* name : {"clear", "close", "current", "cudaesque", "cl", "cut_Tree", "main"})

@@ -208,7 +208,7 @@ TEST_CASE("threads that sleep all the time hide no slow rank, and make none") {
     }
 }
 
-TEST_CASE("a rank that is slow for its files, or waits longer for its device, is told by the call") {
+TEST_CASE("a rank that is slow for its files, or waits longer for its device, is reported by the call") {
   struct Case {
     const char *call, *does;
   };
@@ -242,7 +242,7 @@ JudgedRanks with_devices(double kernels, double copies, double bytes) {
   return job.report();
 }
 
-TEST_CASE("a node whose devices copy slowly is told from one that copies more") {
+TEST_CASE("a node whose devices copy slowly is distinguished from one that copies more") {
   const JudgedRanks seated = with_devices(1, 3, 1);
   const Finding badly_seated = first_of(seated);
   CHECK(badly_seated.kind == FindingKind::SlowNode);
@@ -267,7 +267,7 @@ TEST_CASE("a node whose devices execute kernels slowly is named") {
       "Node n2 (ranks 8-11) executes kernels 2.0 x as long as the median (5.00 s, not 2.50 s)"));
 }
 
-TEST_CASE("a node on which devices take long to be ready is told with the call, for which others wait") {
+TEST_CASE("a node on which devices take long to be ready is reported with the call, for which others wait") {
   for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
     CountedJob job(seed);
     for (int rank = 0; rank < kRanks; ++rank) {

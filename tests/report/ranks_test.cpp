@@ -133,7 +133,7 @@ TEST_CASE("where many ranks are late by and by, waiting is blamed on what the la
   }
 }
 
-TEST_CASE("a node of which all ranks are slow is told as one") {
+TEST_CASE("a node of which all ranks are slow is reported as one") {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     const JudgedRanks report = report_of(run_of({.slow_node = 2}, seed));
     INFO("seed " << seed);
@@ -252,7 +252,7 @@ TEST_CASE("waiting for ranks that are late alternately is blamed on what they do
   CHECK(rendered(database, options).text.find(",3.000000,0\n") != std::string::npos);
 }
 
-TEST_CASE("who is late is told once, and not of ranks without processors or traces") {
+TEST_CASE("who is late is reported once, and not of ranks without processors or traces") {
   const JudgedRanks slow = report_of(in_steps(2));
   REQUIRE(!slow.findings.empty());
   CHECK(slow.findings[0].values.at("first_rank") == 2);

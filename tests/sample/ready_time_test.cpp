@@ -19,7 +19,7 @@ TEST_CASE("a handler that was preempted before it read the sum leaves that time 
   CHECK(ready.advance(650, 11'000, 11'000) == 550);
 }
 
-TEST_CASE("nothing is told twice or before it was there") {
+TEST_CASE("nothing is returned twice or before it was there") {
   ReadyTime ready;
   CHECK(ready.advance(300, 10'000, 10'500) == 0);
   CHECK(ready.advance(300, 11'000, 11'000) == 300);

@@ -60,7 +60,7 @@ TEST_CASE("a tick that met a short thread in the kernel costs its user samples n
   CHECK(sum == 20 * kPeriod);
 }
 
-TEST_CASE("a late sample in user code leaves to the kernel what ticks have told") {
+TEST_CASE("a late sample in user code leaves to the kernel what ticks have reported") {
   SplitCpuClock clock;
   clock.start(0, 0);
   CHECK(clock.user_sample(kPeriod, 10 * kPeriod, [] { return 8 * kPeriod; }) == 2 * kPeriod);

@@ -104,7 +104,7 @@ TEST_CASE("a thread that waits for its own lock is a circle, one that waits for 
   CHECK(circle_of(*holders, 8, own).empty());
 }
 
-TEST_CASE("threads whose ids fall together are told apart") {
+TEST_CASE("threads whose ids fall together are distinguished") {
   const auto holders = std::make_unique<LockHolders>();
   Lock a, b;
   a.give(5 + 4096);

@@ -229,7 +229,7 @@ class Matcher {
       function.file = in_all(files_, function.file);
     });
     constexpr double kNames = 0.2, kFirst = 0.5;  // of the time, for a million contexts
-    if (!tell(kNames) || !match_contexts(kNames, kFirst)) return nullptr;
+    if (!report(kNames) || !match_contexts(kNames, kFirst)) return nullptr;
     all.profiles = first_.profiles;
     all.stored = first_.stored;
     return std::move(result_);
@@ -239,7 +239,7 @@ class Matcher {
   static uint32_t in_all(const std::vector<uint32_t>& matches, uint32_t index) {
     return index < matches.size() ? matches[index] : kNone;
   }
-  bool tell(double share) const { return !progress_ || progress_(share); }
+  bool report(double share) const { return !progress_ || progress_(share); }
 
   void match_metrics() {
     std::vector<Metric>& all = result_->database.metrics;
@@ -263,7 +263,7 @@ class Matcher {
     ContextIndex index(all, first_.contexts.size() + second_.contexts.size());
     for (uint32_t c = 0; c < first_.contexts.size(); ++c) {
       index.add(c);
-      if (!is_told(c, first_.contexts.size(), begin, middle)) return false;
+      if (!report_step(c, first_.contexts.size(), begin, middle)) return false;
     }
     result_->contexts.reserve(second_.contexts.size());
     for (uint32_t c = 0; c < second_.contexts.size(); ++c) {
@@ -273,13 +273,13 @@ class Matcher {
       context.file = in_all(files_, context.file);
       context.module = in_all(modules_, context.module);
       result_->contexts.push_back(index.find_or_add(context));
-      if (!is_told(c, second_.contexts.size(), middle, 1)) return false;
+      if (!report_step(c, second_.contexts.size(), middle, 1)) return false;
     }
     return true;
   }
-  bool is_told(uint32_t done, size_t of, double begin, double end) const {
+  bool report_step(uint32_t done, size_t of, double begin, double end) const {
     constexpr uint32_t kStep = 1 << 16;
-    return done % kStep != 0 || tell(begin + (end - begin) * done / static_cast<double>(of));
+    return done % kStep != 0 || report(begin + (end - begin) * done / static_cast<double>(of));
   }
 
   const Database& first_;

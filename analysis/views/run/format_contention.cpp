@@ -34,14 +34,14 @@ std::string format_variables(const ContendedRecord& record) {
         !side.name.empty() && std::ranges::find(variables, variable) == variables.end())
       variables.push_back(variable);
   std::string text;
-  const size_t told = std::min(variables.size(), kNamedVariables);
-  for (size_t i = 0; i < told; ++i) {
+  const size_t named = std::min(variables.size(), kNamedVariables);
+  for (size_t i = 0; i < named; ++i) {
     const auto& [name, declared] = variables[i];
     text += (i == 0 ? "" : i + 1 == variables.size() ? " and " : ", ") + name;
     if (!declared.empty()) text += fmt::format(" ({})", declared);
   }
-  if (variables.size() > told)
-    text += fmt::format(" and {}", format_count(variables.size() - told, "more variable"));
+  if (variables.size() > named)
+    text += fmt::format(" and {}", format_count(variables.size() - named, "more variable"));
   return text;
 }
 

@@ -100,9 +100,9 @@ void note_new_context(CUpti_CallbackId id, const void* arguments) noexcept {
 void* substitute_driver(const char* name) noexcept;
 
 // Reports a call as CUPTI does.
-class ToldCall {
+class ReportedCall {
  public:
-  ToldCall(CUpti_CallbackId id, const void* arguments, const char* kernel) noexcept
+  ReportedCall(CUpti_CallbackId id, const void* arguments, const char* kernel) noexcept
       : id_(id), change_(id, arguments) {
     data_.functionParams = arguments;
     data_.functionReturnValue = &result_;
@@ -153,7 +153,7 @@ struct Hook<id, Arguments, CUresult (*)(Values...)> {
     const auto function = original<CUresult (*)(Values...)>(id);
     if (!follows.load(std::memory_order_relaxed)) return function(values...);
     const Arguments arguments{values...};
-    ToldCall call(id, &arguments, kernel_of(arguments));
+    ReportedCall call(id, &arguments, kernel_of(arguments));
     return call.returned(function(values...));
   }
 };

@@ -53,8 +53,8 @@ struct IsolationTotals {
 
 // Which pages are isolated if that is possible.
 enum class Isolates : uint8_t {
-  Told,    // those that the runtime names as falsely shared
-  Random,  // variables and small allocations, shared or not (SHERIFF, section 3.3)
+  Requested,  // those that the runtime names as falsely shared
+  Random,     // variables and small allocations, shared or not (SHERIFF, section 3.3)
   // Pages that several threads write, to find out what each of them writes (SHERIFF, section 4.1).
   Written,
 };
@@ -85,7 +85,7 @@ struct DirectLocks {
 struct IsolationCallbacks {
   int request_signal = 0;       // used for nothing else, and never blocked by the program's threads
   uint64_t sample_signals = 0;  // bits of those that the runtime raises for samples
-  Isolates isolates = Isolates::Told;
+  Isolates isolates = Isolates::Requested;
   // Reports what became of a page. Called by the controller's thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
   // With Isolates::Written: the calling thread changed these bytes of the line, a bit for each, since its

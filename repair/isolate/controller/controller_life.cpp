@@ -73,7 +73,7 @@ void close(const void* at, uint64_t bytes) noexcept {
 }
 
 void offer(const void* at, uint64_t bytes) noexcept {
-  if (!controller.isolates_untold()) return;
+  if (!controller.isolates_unrequested()) return;
   const auto low = reinterpret_cast<uint64_t>(at);
   const CommonCall call;
   if (common_memory_file() < 0) return;

@@ -62,7 +62,7 @@ void forget_known_pages() noexcept {
     known.page.store(0);
     known.state.store(KnownPage::State::Free);
     known.declined = WhyShared::None;
-    known.is_told = false;
+    known.is_reported = false;
     known.turns = 0;
   }
 }

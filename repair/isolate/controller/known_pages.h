@@ -15,7 +15,7 @@ struct KnownPage {
   std::atomic<State> state{State::Free};
   PageRequest request;
   WhyShared declined = WhyShared::None;  // as it was requested
-  bool is_told = false;
+  bool is_reported = false;
   uint32_t turns = 0;  // number of periods for which it was isolated, if pages are isolated in turn
 };
 constexpr uint32_t kMaxKnown = 256;

@@ -135,7 +135,7 @@ bool reserve_private_pages(int file) noexcept {
   return true;
 }
 
-void tell_changed_lines(ChangedLine changed) noexcept {
+void report_changed_lines(ChangedLine changed) noexcept {
   changed_line = changed;
 }
 

@@ -184,7 +184,7 @@ void prepare() noexcept {
   if (config.contention_by_pages && !written_lines.start()) return note_refusal("out of memory");
   const Isolates pages = config.contention_by_pages ? Isolates::Written
                          : config.isolates_always   ? Isolates::Random
-                                                    : Isolates::Told;
+                                                    : Isolates::Requested;
   static constexpr ConvertedThreadSampling kSampling = {
       &process_state.timer_signal, leave_home, begin_as_converted, end_as_converted, come_home,
       take_sample_as_converted};

@@ -445,7 +445,7 @@ TEST_CASE("Only the selected threads are looked at") {
   CHECK(find_stalls(Database{}, {}, {}).duration_ns() == 0);
 }
 
-TEST_CASE("Waits for a device are told apart: for its work, and woken late") {
+TEST_CASE("Waits for a device are distinguished: for its work, and woken late") {
   TracedRun run = late_rank(12);
   // The call begins before the other threads wait. The device is done after 300 ms, and the call returns
   // after 750 ms. Other threads wait for devices as well, while no thread waits for them.

@@ -399,7 +399,7 @@ using Text = std::string;
 
 }  // namespace
 
-TEST_CASE("Code that cannot be told with certainty is declined with its reason") {
+TEST_CASE("Code that cannot be decoded with certainty is declined with its reason") {
   CHECK(refusal(kIncrement) == Text());
   CHECK(refusal(kIncrement, false) == Text("it has no unwind information"));
   CHECK(refusal({0x90, 0xc3}, false) == Text());
@@ -410,9 +410,9 @@ TEST_CASE("Code that cannot be told with certainty is declined with its reason")
         Text("a function with atomic instructions cannot be decoded"));
   CHECK(refusal({0x06, 0x90, 0xc3}) == Text());
   // lock incl %gs:(%rdi), and with an address of 32 bits
-  const Text untold = "the memory operand of an atomic instruction cannot be determined";
-  CHECK(refusal({0x65, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
-  CHECK(refusal({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
+  const Text unknown_operand = "the memory operand of an atomic instruction cannot be determined";
+  CHECK(refusal({0x65, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == unknown_operand);
+  CHECK(refusal({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == unknown_operand);
 }
 
 TEST_CASE("Other code in the place of what was planned for is left alone") {

@@ -96,7 +96,7 @@ TEST_CASE("no number of a plan is out of its range") {
   CHECK_FALSE(with([](auto& entries, auto&, auto&) { entries[2].frame_count = 2; }));
 }
 
-TEST_CASE("a module is told by its build, or by its path where it has none") {
+TEST_CASE("a module is identified by its build, or by its path where it has none") {
   const PlanBytes plan = test::a_plan();
   PlannedSites sites;
   REQUIRE(sites.start(plan.data(), plan.size()));

@@ -50,13 +50,13 @@ TEST_CASE("another run is read in the background, and what differs is in front t
   opened.window.compare_with(opened.second.path());
   CHECK(!opened.document().other_run());
   REQUIRE(opened.wait_until_compared());
-  const auto is_told = [&] { return opened.find<QLabel>("compared").isVisible(); };
-  CHECK(QTest::qWaitFor(is_told, kPatience));
+  const auto is_shown = [&] { return opened.find<QLabel>("compared").isVisible(); };
+  CHECK(QTest::qWaitFor(is_shown, kPatience));
   CHECK(!opened.window.page("diff")->visibleRegion().isEmpty());
   CHECK(static_cast<DiffPage*>(opened.window.page("diff"))->text().contains("work"));
   opened.find<QToolButton>("end_comparison").click();
   CHECK(!opened.document().other_run());
-  CHECK(QTest::qWaitFor([&] { return !is_told(); }, kPatience));
+  CHECK(QTest::qWaitFor([&] { return !is_shown(); }, kPatience));
 }
 
 TEST_CASE("the tool bar scales and swaps the runs") {
@@ -70,7 +70,7 @@ TEST_CASE("the tool bar scales and swaps the runs") {
   CHECK(opened.document().tree().compared->is_second_before);
 }
 
-TEST_CASE("what cannot be compared is told, and the window stays as it is") {
+TEST_CASE("what cannot be compared is reported, and the window stays as it is") {
   Opened opened;
   std::filesystem::resize_file(opened.second.path() / "profile.db", 100);
   opened.window.compare_with(opened.second.path());

@@ -211,7 +211,7 @@ TEST_CASE("widths are those of the metric, the threads and the time that are cho
   CHECK(std::abs(shown.shown_share("work", 3) - 0.25) < 0.01);
 }
 
-TEST_CASE("the chosen frame is copied with those above it, and its numbers are told by a key") {
+TEST_CASE("the chosen frame is copied with those above it, and its numbers are shown by a key") {
   Shown shown;
   CHECK(shown.page.chosen_text() == "function\tCPUTIME\tshare\nall\t10.0 s\t100 %\n");
   for (int i = 0; i < 3; ++i) QTest::keyClick(&shown.flames(), Qt::Key_Down);

@@ -317,7 +317,7 @@ TEST_CASE("the height of rows is changed by wheel and keys, and undone; times ar
   CHECK(title() == "40 rows");
 }
 
-TEST_CASE("the thread of a moment that is not among the chosen ones is told") {
+TEST_CASE("the thread of a moment that is not among the chosen ones is reported") {
   Shown shown(two_rows());
   shown.document.choose_threads({0});
   const uint64_t begin = test::kTracesBegin;
