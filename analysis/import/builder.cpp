@@ -160,7 +160,7 @@ RunSummary DatabaseBuilder::summary_of(const ImportedRun& run,
     }
   }
   make_valid_utf8(summary);
-  drop_strays(summary, {database_.contexts.size(), database_.profiles.size()});
+  remove_strays(summary, {database_.contexts.size(), database_.profiles.size()});
   return summary;
 }
 

@@ -320,7 +320,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   if (followed_locks(outlines)) found.locks = std::move(details.locks);
   RunSummary& summary =
       database.run.emplace(summary_of(outlines, records, std::move(found), analysis.warnings));
-  drop_strays(summary, {database.contexts.size(), database.profiles.size()});
+  remove_strays(summary, {database.contexts.size(), database.profiles.size()});
   return analysis;
 }
 

@@ -337,7 +337,7 @@ RunSummary run_in(const Json& json, RunLimits limits) {
   if (const Json& repairs = member(json, "repairs"); repairs.is_object())
     summary.repairs = repairs_in(repairs);
   summary.notes = notes_in(json);
-  drop_strays(summary, limits);
+  remove_strays(summary, limits);
   return summary;
 }
 

@@ -193,15 +193,15 @@ void on_sample(ThreadState& thread, const RecordedSample& sample) noexcept {
   const uint64_t now = sample.now_ns;
   memory->stack = &sample.stack;
   if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
-  if (is_alone()) return memory->loop.forget();
+  if (is_alone()) return memory->loop.clear();
   watch->pass(now);
   const Parallelism::Threads threads = running_threads(thread, *memory, now);
   if (threads == Parallelism::Threads::InTurns) {
     watch->call_off_search(now);
-    return memory->loop.forget();
+    return memory->loop.clear();
   }
   const StoppedAt at = stopped_at(thread, sample.context, now);
-  if (is_own(at.pc)) return memory->loop.forget();
+  if (is_own(at.pc)) return memory->loop.clear();
   watch->sample(watched(thread, *memory), at, sample.weight, threads == Parallelism::Threads::Together);
 }
 
@@ -343,7 +343,7 @@ void note_module(const ModuleInfo& module) noexcept {
   note_profiler_data(module.path, module.start, module.end);
 }
 
-void forget() noexcept {
+void reset_after_fork() noexcept {
   switch_off(slot);
 }
 
@@ -357,7 +357,7 @@ constexpr Hooks kContentionHooks{.kind = &slot,
                                  .start = start,
                                  .signals = signals,
                                  .finish = finish,
-                                 .fork_child = forget,
+                                 .fork_child = reset_after_fork,
                                  .module = note_module,
                                  .second_thread = populate,
                                  .thread_end = end_thread,

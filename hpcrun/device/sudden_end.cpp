@@ -77,7 +77,7 @@ void end_devices_suddenly() noexcept {
   }
 }
 
-HPCRUN_FORK_PATH void forget_sudden_end() noexcept {
+HPCRUN_FORK_PATH void reset_sudden_end_after_fork() noexcept {
   if (stage.load() != kNoThread) stage.store(kNoThread);
 }
 

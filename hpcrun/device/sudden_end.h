@@ -13,6 +13,6 @@ constexpr uint64_t kPatience_ns = 200'000'000;
 void end_devices_suddenly() noexcept;
 
 // Resets the state in a forked child, which has no such thread.
-void forget_sudden_end() noexcept;
+void reset_sudden_end_after_fork() noexcept;
 
 }  // namespace hpcrun

@@ -30,7 +30,7 @@ void AllocationSites::populate() noexcept {
   if (places_) populate_own_memory(places_, kPopulated * sizeof(Place));
 }
 
-void AllocationSites::forget() noexcept {
+void AllocationSites::reset_after_fork() noexcept {
   places_ = nullptr;
   sites_ = nullptr;
   given_out_.store(0, std::memory_order_relaxed);

@@ -79,7 +79,7 @@ LockHolders::Waited LockHolders::waited_by(int thread) const noexcept {
   return {};
 }
 
-void LockHolders::forget() noexcept {
+void LockHolders::reset_after_fork() noexcept {
   if (!is_used_.load(std::memory_order_relaxed)) return;
   for (Place& place : places_) {
     if (!place.thread.load(std::memory_order_relaxed)) continue;

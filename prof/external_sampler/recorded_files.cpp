@@ -151,7 +151,7 @@ void OutsideRecorder::note_unmeasured(int pid, const std::string& why) {
   if (!create_file(process)) return;
   process.file->write_note(why.c_str());
   process.file->finish(process.start_ns);
-  process.file->abandon();
+  process.file->detach();
 }
 
 void OutsideRecorder::note_devices(Process& process) {
@@ -249,7 +249,7 @@ void OutsideRecorder::close_file(Process& process, uint64_t now_ns) {
   else if (error)
     say("stopped writing measurements to {}: {}; process {} was measured up to then",
         plan_.directory.string(), std::strerror(error), process.pid);
-  process.file->abandon();  // unmaps and closes it
+  process.file->detach();  // unmaps and closes it
   process.file.reset();
 }
 

@@ -189,11 +189,11 @@ TEST_CASE("as many ranges of the profiler's as there is room for are known, and 
     CHECK_FALSE(is_in_own_range(kFirst + i * kApart + 64));
   }
   CHECK_FALSE(is_in_own_range(kFirst + 4999 * kApart));
-  forget_own_range(at(3000));
+  remove_own_range(at(3000));
   note_own_range(at(4999), 64, true);
   CHECK_FALSE(is_in_own_range(kFirst + 3000 * kApart));
   CHECK(is_in_own_range(kFirst + 4999 * kApart));
-  for (uint64_t i = 0; i < 5000; ++i) forget_own_range(at(i));
+  for (uint64_t i = 0; i < 5000; ++i) remove_own_range(at(i));
   CHECK_FALSE(is_in_own_range(kFirst));
 }
 

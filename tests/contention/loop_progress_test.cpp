@@ -50,7 +50,7 @@ TEST_CASE("registers and words of the stack that changed are reported") {
   CHECK(changes[1].value != changes[2].value);
 }
 
-TEST_CASE("another line, loop or frame, and what was forgotten, are compared with nothing") {
+TEST_CASE("another line, loop or frame, and what was cleared, are compared with nothing") {
   MachineState state{};
   LoopProgress loop{};
   loop.note(kLine, kPc, state, nullptr, 0, kOwn, 17);
@@ -60,7 +60,7 @@ TEST_CASE("another line, loop or frame, and what was forgotten, are compared wit
   MachineState deeper = state;
   deeper.general[kStackPointer] -= 16;
   CHECK(loop.before(kLine, kPc, deeper) == 0);
-  loop.forget();
+  loop.clear();
   CHECK(loop.before(kLine, kPc, state) == 0);
 }
 

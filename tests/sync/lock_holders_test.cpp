@@ -116,6 +116,6 @@ TEST_CASE("threads whose ids fall together are distinguished") {
   int waiting = 0;
   holders->for_each([&](const void*, LockKind, int) { ++waiting; });
   CHECK(waiting == 1);
-  holders->forget();
-  holders->for_each([&](const void*, LockKind, int) { FAIL("forgotten"); });
+  holders->reset_after_fork();
+  holders->for_each([&](const void*, LockKind, int) { FAIL("still held"); });
 }

@@ -13,7 +13,7 @@ namespace {
 
 struct Table {
   Table() { REQUIRE(table->attach()); }
-  ~Table() { table->forget(); }
+  ~Table() { table->reset_after_fork(); }
   std::unique_ptr<LockTable> table = std::make_unique<LockTable>();
 };
 

@@ -207,12 +207,12 @@ EventContext* find_event_context(CUcontext context) noexcept {
   return context ? find_context(context) : nullptr;
 }
 
-void drop_context(EventContext& context) noexcept {
+void remove_event_context(EventContext& context) noexcept {
   const Locked locked(lock);
   context = EventContext{};
 }
 
-void forget_event_pool() noexcept {
+void reset_event_pool_after_fork() noexcept {
   new (&lock) SpinLock;
   arena = Arena{};  // its memory was not copied
   for (EventContext& context : contexts) context = EventContext{};

@@ -149,7 +149,7 @@ void collect() noexcept {
 }
 
 // Drops the launches of a context whose events were destroyed. Must be called by the one collector.
-void drop_launches(const EventContext& context) noexcept {
+void remove_launches(const EventContext& context) noexcept {
   for (Queue* queue = first_queue(); queue; queue = queue->next) {
     for (;;) {
       Launch* launch;
@@ -205,7 +205,7 @@ void end_event_time(uint32_t id, CUstream stream, uint64_t latest_ns) noexcept {
   give_back(*timing);
 }
 
-void abandon_event_time(uint32_t id) noexcept {
+void cancel_event_time(uint32_t id) noexcept {
   if (Timing* const timing = timing_of(id)) {
     attach(id, nullptr);
     give_back(*timing);
@@ -241,8 +241,8 @@ void end_suspension(CUcontext context, bool is_destroyed) noexcept {
   if (!known || !known->is_suspended) return;
   known->is_suspended = false;
   if (!is_destroyed || !alone) return;
-  drop_launches(*known);
-  drop_context(*known);
+  remove_launches(*known);
+  remove_event_context(*known);
 }
 
 void finish_event_times() noexcept {
@@ -259,9 +259,9 @@ void finish_event_times() noexcept {
   note_degradation(note);
 }
 
-void forget_event_times() noexcept {
+void reset_event_times_after_fork() noexcept {
   collecting.clear();
-  forget_event_pool();
+  reset_event_pool_after_fork();
   is_used = false;
 }
 

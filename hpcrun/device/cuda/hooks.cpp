@@ -59,7 +59,7 @@ class ContextChange {
     if (!context_) return;
     const bool is_destroyed = succeeded && is_gone();
     end_suspension(context_, is_destroyed);
-    if (is_destroyed) forget_context(context_);
+    if (is_destroyed) remove_context(context_);
   }
 
  private:
@@ -162,7 +162,7 @@ struct NoArguments {};
 
 CUresult destroy_stream(CUstream stream) noexcept {
   const auto function = original<PFN_cuStreamDestroy_v4000>(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2);
-  if (follows.load(std::memory_order_relaxed)) forget_stream(stream);
+  if (follows.load(std::memory_order_relaxed)) remove_stream(stream);
   return function(stream);
 }
 
@@ -346,7 +346,7 @@ void follow_hooks(void* driver_library) noexcept {
   follows.store(true, std::memory_order_release);
 }
 
-void forget_hooks() noexcept {
+void reset_hooks_after_fork() noexcept {
   follows.store(false, std::memory_order_relaxed);
 }
 

@@ -281,7 +281,7 @@ void finish_records() noexcept {
     note_degradation("CUDA: memory for records of tasks ran out; device times exclude some tasks");
 }
 
-void forget_records() noexcept {
+void reset_records_after_fork() noexcept {
   for (SpinLock* lock : {&buffer_lock, &delivery_lock}) new (lock) SpinLock;
   free_buffers = nullptr;
   buffer_count = 0;

@@ -235,7 +235,7 @@ void controller_after_fork() noexcept {
   controller.forks_under_way.store(0);
   isolated_pages.clear();
   needed_common.clear();
-  forget_known_pages();
+  reset_known_pages_after_fork();
   own_pages = nullptr;
 }
 

@@ -36,7 +36,7 @@ void ask_for_page(const PageRequest& request) noexcept;
 void ask_against_page(const PageRequest& request, WhyShared why) noexcept;
 
 // Must be called in a forked child.
-void forget_known_pages() noexcept;
+void reset_known_pages_after_fork() noexcept;
 
 template <typename Use>
 void for_each_known(KnownPage::State state, Use use) noexcept {

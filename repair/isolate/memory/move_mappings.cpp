@@ -40,7 +40,7 @@ class PageMap {
     if (file_ >= 0) raw_syscall(SYS_close, file_);
   }
   // What was read may be outdated.
-  void forget() noexcept { is_filled_ = false; }
+  void clear() noexcept { is_filled_ = false; }
 
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
@@ -94,7 +94,7 @@ bool has_own_pages(const OwnMapping& mapping, PageMap& contents) noexcept {
   constexpr uint64_t kMost = uint64_t{4} << 20;
   if (mapping.is_shared || mapping.is_writable || mapping.is_executable || !mapping.is_readable) return false;
   if (mapping.high - mapping.low > kMost) return false;
-  contents.forget();
+  contents.clear();
   for (uint64_t page = mapping.low; page < mapping.high; page += kPageBytes)
     if (contents.is_own(page)) return true;
   return false;
@@ -256,7 +256,7 @@ class LeftFile {
 };
 
 const char* move(const Private& range, PageMap& contents, LeftFile& left_file) noexcept {
-  contents.forget();
+  contents.clear();
   const bool is_readable = range.protection & PROT_READ;
   if (!is_readable && raw_syscall(SYS_mprotect, static_cast<long>(range.low),
                                   static_cast<long>(range.high - range.low), PROT_READ) < 0)
@@ -283,7 +283,7 @@ const char* move(const Private& range, PageMap& contents, LeftFile& left_file) n
 
 // Moves common memory back that was left.
 bool move_back(const Private& range, PageMap& contents, LeftFile& file) noexcept {
-  contents.forget();
+  contents.clear();
   const uint64_t bytes = range.high - range.low;
   const bool is_readable = range.protection & PROT_READ;
   void* const fresh =

@@ -99,7 +99,7 @@ void start_isolation() noexcept {
   begin_heap(is_awaited, getenv(kEnvIsolatingAllocator));
   set_common_hooks({.prepare = load_second_allocator,
                     .all_stopped = change_to_second_allocator,
-                    .ends_call_first = ends_call_of_first_allocator,
+                    .ends_call_first = CallOfFirst::defer_standstill,
                     .is_common_now = note_common});
   is_awaited ? await_isolation() : become_common();
   use_common_memory();

@@ -35,6 +35,6 @@ bool offer_allocation(const void* at, uint64_t bytes, uint64_t caller) noexcept;
 uint64_t request_signals() noexcept;
 void stay_home() noexcept;
 void rest_isolation(bool is_about_to_execute) noexcept;
-void forget_isolation() noexcept;
+void reset_isolation_after_fork() noexcept;
 
 }  // namespace hpcrun

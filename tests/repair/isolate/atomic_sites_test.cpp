@@ -261,7 +261,7 @@ TEST_CASE(
   CHECK(wrong == std::vector<std::string>());
   CHECK(plan_atomic_sites(info) == nullptr);  // already known
   CHECK(atomic_site_counts().sites - before.sites == fixture.forms.size());
-  forget_atomic_sites(fixture.module.code(), fixture.module.code_end());
+  remove_atomic_sites(fixture.module.code(), fixture.module.code_end());
 }
 
 namespace {
@@ -329,7 +329,7 @@ TEST_CASE("Each place in a trampoline is known as one in the program, with its s
   }
   sigaction(SIGTRAP, &before, nullptr);
   unpatch_atomic_sites();
-  forget_atomic_sites(fixture.module.code(), fixture.module.code_end());
+  remove_atomic_sites(fixture.module.code(), fixture.module.code_end());
 }
 
 TEST_CASE("Short instructions have jumps with prefixes, and ones for which the next instruction is moved") {
@@ -391,7 +391,7 @@ const char* refusal(const Code& function, bool has_unwind_information = true) {
   const AtomicSiteCounts counts = atomic_site_counts();
   if (reason) CHECK(counts.sites == before.sites);
   if (reason) CHECK(counts.trampoline_bytes == before.trampoline_bytes);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
   return reason ? reason : "";
 }
 
@@ -424,7 +424,7 @@ TEST_CASE("Other code in the place of what was planned for is left alone") {
   memcpy(reinterpret_cast<void*>(second), "\x90\x90\x90", 3);
   CHECK(!patch_atomic_sites());
   CHECK(memcmp(reinterpret_cast<void*>(first), kIncrement.data(), kIncrement.size()) == 0);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
   CHECK(patch_atomic_sites());
   CHECK(memcmp(reinterpret_cast<void*>(first), kIncrement.data(), kIncrement.size()) == 0);
 }
@@ -436,7 +436,7 @@ TEST_CASE("What is between functions is left alone") {
   const AtomicSiteCounts before = atomic_site_counts();
   CHECK(plan_atomic_sites(module.finish()) == nullptr);
   CHECK(atomic_site_counts().sites == before.sites);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }
 
 TEST_CASE("An operand on two pages, and a bit on another page than the operand's, make these common") {
@@ -496,7 +496,7 @@ TEST_CASE("An operand on two pages, and a bit on another page than the operand's
   }
   unpatch_atomic_sites();
   pages.share_all();
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }
 
 namespace {
@@ -536,7 +536,7 @@ TEST_CASE("A fault in a trampoline is one of the program's instruction") {
     });
     CHECK(WEXITSTATUS(status) == 3);
   }
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }
 
 namespace {
@@ -575,5 +575,5 @@ TEST_CASE("Atomic sums of converted threads are right, and are not where the cod
   };
   CHECK(count_in_converted_threads(common, true, work) == 30'000);
   CHECK(count_in_converted_threads(common, false, work) < 30'000);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }

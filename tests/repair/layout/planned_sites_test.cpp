@@ -127,6 +127,6 @@ TEST_CASE("an entry names contexts by the frames that it has, innermost first") 
   CHECK(entries_for(sites, {plain, app}).empty());
   CHECK(entries_for(sites, {make_frame(7, 0x1111), plain}).empty());
   CHECK(entries_for(sites, {}).empty());
-  sites.forget_modules();
+  sites.clear_modules();
   CHECK(entries_for(sites, {app, plain, main}).empty());
 }

@@ -40,7 +40,7 @@ Database sample() {
 
 struct Shown {
   explicit Shown(const Database& database = sample())
-      : folder(forgetting(database)), document(folder.path()), page(document) {
+      : folder(without_settings(database)), document(folder.path()), page(document) {
     page.resize(1000, 400);
     page.show();
     QCoreApplication::processEvents();
@@ -67,7 +67,7 @@ struct Shown {
   }
 
   // Clears the graph's direction that other tests have stored.
-  static const Database& forgetting(const Database& database) {
+  static const Database& without_settings(const Database& database) {
     QSettings().clear();
     return database;
   }
