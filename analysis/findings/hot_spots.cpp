@@ -17,10 +17,10 @@ namespace prof {
 namespace {
 
 constexpr double kWorthNaming = 0.10;  // a smaller hot spot is not what makes a program slow
-constexpr double kMostOfIt = 0.5;
+constexpr double kMajorityShare = 0.5;
 constexpr double kNearlyAll = 0.90;   // a subtree of more is the program itself
 constexpr size_t kLinesNamed = 3;     // a fourth line of 10 % is in the table above the findings
-constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's most expensive one
+constexpr size_t kMaxRuntimeFunctions = 8;  // above the program's most expensive function
 constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding's context has the full name
 
 // The share is that of the function's cost which is at the place, as 0..1.
@@ -90,7 +90,7 @@ const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>
       path, [&](const PathStep& step) { return tree.frames[step.frame].kind != FrameKind::Entry; });
   if (first == path.end()) return nullptr;
   auto at = first;
-  while (std::next(at) != path.end() && std::next(at)->inclusive >= first->inclusive * kMostOfIt) ++at;
+  while (std::next(at) != path.end() && std::next(at)->inclusive >= first->inclusive * kMajorityShare) ++at;
   at = std::ranges::find(path, at->frame, &PathStep::frame);
   for (auto named = at;; --named) {
     if (naming(tree, *named) == Naming::Helpful) return &*named;
@@ -110,7 +110,7 @@ class HotSpots {
  private:
   void find() {
     const Metric& metric = tree_.metric(0);
-    const std::vector<HotFunction> functions = hot_functions(tree_, 1 + kMostOfRuntime);
+    const std::vector<HotFunction> functions = hot_functions(tree_, 1 + kMaxRuntimeFunctions);
     const std::vector<PathStep> path = hot_path(tree_);
     const auto first = std::ranges::find_if_not(
         functions, [&](const HotFunction& function) { return is_of_runtime(tree_, function.frame); });
@@ -137,7 +137,7 @@ class HotSpots {
     // Where one function has most of the cost, the path to its callers says nothing new.
     const PathStep* spread = spreading_step(tree_, path);
     const double subtree = spread ? tree_.share(spread->inclusive, 0) : 0;
-    if (spread != nullptr && share < kMostOfIt && subtree >= kWorthNaming && subtree <= kNearlyAll &&
+    if (spread != nullptr && share < kMajorityShare && subtree >= kWorthNaming && subtree <= kNearlyAll &&
         (!hot || hot->frame != spread->frame) && !mostly_in(hot, *spread, path))
       hot_subtree(path, *spread, share >= kWorthNaming);
   }
@@ -161,7 +161,7 @@ class HotSpots {
     for (const uint32_t c : tree_.starts)
       if (line_of[c] != kNone && tree_.nodes[tree_.node_of[c]].frame == hot.frame)
         explained += tree_.by_context[0][c].exclusive;
-    return explained >= hot.cost.exclusive * kMostOfIt;
+    return explained >= hot.cost.exclusive * kMajorityShare;
   }
 
   // "inflate (libz.so.1)"; what the program's own module has of the standard library goes by its name alone.
@@ -189,7 +189,7 @@ class HotSpots {
 
   // True if the path leads on to a function that spends most of the step's cost itself.
   static bool mostly_in(const HotFunction* hot, const PathStep& step, const std::vector<PathStep>& path) {
-    if (!hot || hot->cost.exclusive < step.inclusive * kMostOfIt) return false;
+    if (!hot || hot->cost.exclusive < step.inclusive * kMajorityShare) return false;
     return std::any_of(&step, path.data() + path.size(),
                        [&](const PathStep& below) { return below.frame == hot->frame; });
   }

@@ -21,10 +21,10 @@ constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
 constexpr double kMinCpuSeconds = 0.1;    // of less, most is the start and the end
 constexpr double kOverheadOfWall = 0.01;  // below, a program that waits has nothing to gain
-constexpr double kMostOfOverhead = 0.5;
+constexpr double kMajorityOfOverhead = 0.5;
 constexpr uint64_t kManyProcesses = 10;
 constexpr double kMaxSecondsOfSample = 10e-6;  // in the handler; deep and new call paths included
-constexpr double kEnoughTime = 10;  // sampling periods, in which at least one sample should have come
+constexpr double kMinPeriods = 10;  // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
 constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such
 constexpr uint64_t kFewSamples = 100;  // one standard error of a share of one half is then 5 points
@@ -53,7 +53,7 @@ class MeasurementFinder {
     finding.severity = Severity::High;
     std::string why;
     const double wall = run_.wall_s.value_or(0);
-    if (run_.wall_s && sampling_.requested_hz && wall * *sampling_.requested_hz < kEnoughTime) {
+    if (run_.wall_s && sampling_.requested_hz && wall * *sampling_.requested_hz < kMinPeriods) {
       why = fmt::format("{} are too short for {:.0f} samples/s", format_duration(wall),
                         *sampling_.requested_hz);
       finding.advice = "run it longer, or on a larger input";
@@ -129,7 +129,7 @@ class MeasurementFinder {
   // What samples cost at most is little of it.
   bool is_mostly_else(double overhead_s) const {
     const double in_samples = static_cast<double>(sampling_.samples.value_or(0)) * kMaxSecondsOfSample;
-    return in_samples < overhead_s * kMostOfOverhead;
+    return in_samples < overhead_s * kMajorityOfOverhead;
   }
 
   void overhead() {

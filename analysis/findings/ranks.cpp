@@ -18,7 +18,7 @@ namespace {
 
 // Of what a rank takes.
 constexpr double kMediumRankShare = 0.15, kHighRankShare = 0.25;
-constexpr size_t kMostOfAKind = 4;  // the report has them all
+constexpr size_t kMaxOfEachKind = 4;  // the report has them all
 constexpr size_t kMaxPlaces = 2;
 constexpr double kPlaceWorthNaming = 0.1;  // of what ranks wait
 constexpr double kSameBytes = 0.05;
@@ -65,8 +65,9 @@ class RankFindings {
       : tree_(tree), report_(report), typical_(report.line.maximum) {}
 
   std::vector<Finding> all() {
-    for (size_t i = 0; i < std::min(report_.outliers.size(), kMostOfAKind); ++i) add(report_.outliers[i]);
-    for (size_t i = 0; i < std::min(report_.imbalances.size(), kMostOfAKind); ++i) add(report_.imbalances[i]);
+    for (size_t i = 0; i < std::min(report_.outliers.size(), kMaxOfEachKind); ++i) add(report_.outliers[i]);
+    for (size_t i = 0; i < std::min(report_.imbalances.size(), kMaxOfEachKind); ++i)
+      add(report_.imbalances[i]);
     if (report_.late_by_turns_s > 0) add(*report_.late);
     return std::move(findings_);
   }

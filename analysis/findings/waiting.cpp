@@ -13,7 +13,7 @@
 namespace prof {
 namespace {
 
-constexpr double kMostlyWaiting = 0.5;  // of the time of the run; below, CPU time explains most of it
+constexpr double kMajorityOfTime = 0.5;  // of the time of the run; below, CPU time explains most of it
 constexpr double kMinSeconds = 0.2;     // of a shorter run most is its start
 constexpr double kLineWorthNaming = 0.10;
 constexpr char kCpuTime[] = "CPUTIME", kRealTime[] = "REALTIME";
@@ -54,7 +54,7 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   double explained = run.run_queue_s.value_or(0);
   for (const DeviceUse& use : run.devices) explained += use.cpu_waits_s;
   const double waited = elapsed - busy - explained;
-  if (elapsed < kMinSeconds || waited < elapsed * kMostlyWaiting) return {};
+  if (elapsed < kMinSeconds || waited < elapsed * kMajorityOfTime) return {};
 
   Finding finding;
   finding.kind = FindingKind::Waiting;

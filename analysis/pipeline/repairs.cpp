@@ -147,20 +147,22 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   record_.moved_locks += measurement.counter(Counter::LocksMoved);
   for (const auto& [counter, why] : kLocksDeclined)
     if (const uint64_t count = measurement.counter(counter)) record_.declined_locks[why] += count;
-  constexpr double kSecond = 1e9;
+  constexpr double kNsPerSecond = 1e9;
   record_.conversions += measurement.counter(Counter::Conversions);
-  record_.conversion_s += static_cast<double>(measurement.counter(Counter::ConversionNanoseconds)) / kSecond;
+  record_.conversion_s +=
+      static_cast<double>(measurement.counter(Counter::ConversionNanoseconds)) / kNsPerSecond;
   record_.longest_conversion_s =
       std::max(record_.longest_conversion_s,
-               static_cast<double>(measurement.counter(Counter::LongestConversion)) / kSecond);
+               static_cast<double>(measurement.counter(Counter::LongestConversion)) / kNsPerSecond);
   record_.commits += measurement.counter(Counter::PageCommits);
-  record_.commit_s += static_cast<double>(measurement.counter(Counter::CommitNanoseconds)) / kSecond;
+  record_.commit_s += static_cast<double>(measurement.counter(Counter::CommitNanoseconds)) / kNsPerSecond;
   record_.merged_words += measurement.counter(Counter::MergedWords);
-  record_.converted_s += static_cast<double>(measurement.counter(Counter::ConvertedNanoseconds)) / kSecond;
+  record_.converted_s +=
+      static_cast<double>(measurement.counter(Counter::ConvertedNanoseconds)) / kNsPerSecond;
   add_balance(measurement, record_);
   const uint64_t start_ns = measurement.process.start_monotonic_ns;
   const auto since = [start_ns](const MeasuredRepair& repair) {
-    return static_cast<double>(repair.time_ns - std::min(repair.time_ns, start_ns)) / kSecond;
+    return static_cast<double>(repair.time_ns - std::min(repair.time_ns, start_ns)) / kNsPerSecond;
   };
   const MeasuredContexts contexts(measurement);
   for (const MeasuredRepair& repair : measurement.repairs) {

@@ -18,13 +18,13 @@ const Json& member(const Json& object, const char* name) {
 }
 
 // Limits times, rates and costs: no measured value is negative or larger than this.
-constexpr double kLargest = 1e18;
+constexpr double kMaxNumber = 1e18;
 
 std::optional<double> number(const Json& object, const char* name) {
   const Json& value = member(object, name);
   if (!value.is_number()) return std::nullopt;
   const auto number = value.get<double>();
-  return number >= 0 && number <= kLargest ? std::optional(number) : std::nullopt;
+  return number >= 0 && number <= kMaxNumber ? std::optional(number) : std::nullopt;
 }
 
 std::optional<uint64_t> count(const Json& object, const char* name) {

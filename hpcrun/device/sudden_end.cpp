@@ -72,8 +72,8 @@ void end_devices_suddenly() noexcept {
   const uint64_t begin = monotonic_ns();
   while (stage.load() == kAsked) {
     const uint64_t passed = monotonic_ns() - begin;
-    if (passed >= kPatience_ns) return;
-    wait_while(kAsked, kPatience_ns - passed);
+    if (passed >= kSuddenEndTimeoutNs) return;
+    wait_while(kAsked, kSuddenEndTimeoutNs - passed);
   }
 }
 

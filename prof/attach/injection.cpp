@@ -141,7 +141,7 @@ constexpr std::chrono::seconds kResultTimeout{60};
 // In the kernel the created thread may be delayed repeatedly by other load on the machine; it returns
 // eventually.
 constexpr std::chrono::seconds kKernelTimeout{600};
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kHoldUpTimeout{5};
 
 // Blocks signals, because prof must not be interrupted while a thread runs code of prof's.
 class SignalsBlocked {
@@ -306,7 +306,7 @@ long Injection::wait_for_result() {
     const bool ended = request.state != 0 && !exists(target_.pid, request.tid);
     if (ended) break;
     const auto now = std::chrono::steady_clock::now();
-    const std::string held = now - begin > kPatience ? held_in_kernel(target_.pid, request.tid) : "";
+    const std::string held = now - begin > kHoldUpTimeout ? held_in_kernel(target_.pid, request.tid) : "";
     if (!held.empty()) last_held = now;
     if (!held.empty() && !was_reported)
       say("the kernel holds up the thread that loads the runtime in process {} (in {}); waiting for it",

@@ -46,9 +46,9 @@ auto with_progress(AnalyzeOptions options, const Work& work) {
 // The analysis frees the data of one rank before it reads the next one's. Memory that is returned to the
 // kernel in between would have to be mapped again page by page.
 void keep_freed_memory() {
-  constexpr int kLargest = 32 << 20;  // malloc's limit
+  constexpr int kMaxThreshold = 32 << 20;  // malloc's limit
   constexpr int kMaxKept = 64 << 20;
-  mallopt(M_MMAP_THRESHOLD, kLargest);
+  mallopt(M_MMAP_THRESHOLD, kMaxThreshold);
   mallopt(M_TRIM_THRESHOLD, kMaxKept);
 }
 

@@ -55,7 +55,7 @@ class FalseSharingDetector {
   static constexpr double kMinShare = 0.02;               // of the CPU time; less is not worth a change
   static constexpr uint64_t kMinConflicts = 20;           // accesses; fewer do not show the users
   static constexpr uint64_t kPlainConflicts = 10;         // for alignment alone
-  static constexpr uint64_t kPatienceNs = 4'000'000'000;  // after that, a tally starts over
+  static constexpr uint64_t kTallyTimeoutNs = 4'000'000'000;  // after that, a tally starts over
   // By then, objects from before their site's placement are freed or will stay, and share_page() is called
   // for their pages.
   static constexpr uint64_t kPlacedNs = 1'000'000'000;

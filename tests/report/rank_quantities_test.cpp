@@ -19,7 +19,7 @@ using namespace prof::test;
 
 namespace {
 
-constexpr double kSamplePeriod = 5e-3;  // 200 samples a second
+constexpr double kSamplePeriodSeconds = 5e-3;  // 200 samples a second
 constexpr int kJobSeeds = 10;
 constexpr int kRanks = 16, kRanksOfNode = 4;
 constexpr int kSlow = 7;      // rank
@@ -43,7 +43,7 @@ class CountedJob {
     b.metric("D_TO_H_BYTES", "bytes");
     run_ = {{"sampling", {{"samples", 9000}}}, {"devices", nlohmann::json::array()}};
     for (const std::string& metric : metrics_)
-      run_["sampling"]["metrics"][metric] = {{"requested_hz", 1 / kSamplePeriod}, {"samples", 9000}};
+      run_["sampling"]["metrics"][metric] = {{"requested_hz", 1 / kSamplePeriodSeconds}, {"samples", 9000}};
   }
 
   uint32_t thread(int rank, int index = 0) {
@@ -54,7 +54,8 @@ class CountedJob {
 
   // Adds a random number of samples.
   void spend(uint32_t thread, const std::vector<At>& path, double seconds, uint32_t metric = 0) {
-    const double sampled = std::poisson_distribution<int>(seconds / kSamplePeriod)(random_) * kSamplePeriod;
+    const double sampled =
+        std::poisson_distribution<int>(seconds / kSamplePeriodSeconds)(random_) * kSamplePeriodSeconds;
     if (sampled > 0) b.spend(thread, path, sampled, metric);
   }
 

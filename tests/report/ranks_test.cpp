@@ -23,7 +23,7 @@ using namespace prof::test;
 
 namespace {
 
-constexpr double kPeriod = 5e-3;  // 200 samples a second
+constexpr double kPeriodSeconds = 5e-3;  // 200 samples a second
 constexpr int kSeeds = 20;
 
 struct Job {
@@ -37,7 +37,7 @@ struct Job {
 
 // Returns what a sampler measures for a cost: a random number of samples.
 double sampled(double seconds, std::mt19937& random) {
-  return std::poisson_distribution<int>(seconds / kPeriod)(random) * kPeriod;
+  return std::poisson_distribution<int>(seconds / kPeriodSeconds)(random) * kPeriodSeconds;
 }
 
 Database run_of(const Job& job, unsigned seed) {
@@ -234,7 +234,7 @@ TEST_CASE("waiting for ranks that are late alternately is blamed on what they do
 
   const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
   for (const int jobs : {1, 2, 7}) {
-    const auto again = late_ranks(tree, report.costs, kPeriod, jobs);
+    const auto again = late_ranks(tree, report.costs, kPeriodSeconds, jobs);
     REQUIRE(again);
     CHECK(again->blamed_s == late.blamed_s);
     CHECK(again->by_rank == late.by_rank);

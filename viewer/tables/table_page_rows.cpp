@@ -114,9 +114,9 @@ void TablePage::indent_down_to(const QModelIndex& index) {
 
 // Names in deep call paths keep half of their column.
 void TablePage::fit_indentation() {
-  constexpr int kLeast = 2;  // pixels
+  constexpr int kMinIndentation = 2;  // pixels
   const int most = fontMetrics().averageCharWidth() * 2;
-  view_->setIndentation(std::clamp(view_->columnWidth(0) / 2 / std::max(deepest_, 1), kLeast, most));
+  view_->setIndentation(std::clamp(view_->columnWidth(0) / 2 / std::max(deepest_, 1), kMinIndentation, most));
 }
 
 void TablePage::choose_row(const QModelIndex& index) {

@@ -121,11 +121,11 @@ class RankSums {
 
  private:
   static void keep_largest(RankCost::Places& places) {
-    if (places.size() > RankCosts::kLargest) {
+    if (places.size() > RankCosts::kMaxPlaces) {
       std::ranges::sort(places, [](const auto& a, const auto& b) {
         return std::tuple(-a.second, a.first) < std::tuple(-b.second, b.first);
       });
-      places.resize(RankCosts::kLargest);
+      places.resize(RankCosts::kMaxPlaces);
       places.shrink_to_fit();
     }
     std::ranges::sort(places);

@@ -47,7 +47,7 @@ struct RankCost {
   bool uses_devices = false;
   double copied_bytes = 0;                                  // to and from them; 0 if that was not measured
   using Places = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::places; by number
-  Places places;  // the most expensive kLargest of all threads together
+  Places places;  // the most expensive kMaxPlaces of all threads together
   // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
   // while it computed.
   uint32_t line = kNone;
@@ -62,7 +62,7 @@ struct RankCost {
 };
 
 struct RankCosts {
-  static constexpr size_t kLargest = 256;
+  static constexpr size_t kMaxPlaces = 256;
   uint32_t metric = kNone;  // position in the tree's metrics of the time that ranks are compared by
   std::vector<RankPlace> places;
   std::vector<uint32_t> place_of;  // by context

@@ -13,7 +13,7 @@ namespace {
 // deviation of a normal distribution).
 constexpr double kDeviations = 6, kNormal = 1.4826;
 constexpr double kNoticeableRatio = 1.1;
-constexpr double kMostOfNode = 0.75;
+constexpr double kMajorityOfNode = 0.75;
 
 class Outliers {
  public:
@@ -76,7 +76,7 @@ class Outliers {
         if (ranks_[r].node == node && values[r] - median > least / 2) rather_slow.push_back(r);
       // Chance spares one or the other. One rank says nothing of its node, and there has to be another node.
       const bool is_whole = all >= 2 && all < ranks_.size() && rather_slow.size() == all &&
-                            static_cast<double>(of_node.size()) >= kMostOfNode * static_cast<double>(all);
+                            static_cast<double>(of_node.size()) >= kMajorityOfNode * static_cast<double>(all);
       if (is_whole)
         add_outlier(judged, median, rather_slow, node);
       else

@@ -10,7 +10,7 @@ namespace prof {
 namespace {
 
 // Where one rank is late so much of the time, it is no turn of its.
-constexpr double kMostOfOne = 0.75;
+constexpr double kMajorityOfLateness = 0.75;
 
 class Waits {
  public:
@@ -127,7 +127,8 @@ class Waits {
     if (!report_.late || report_.late->by_rank.empty()) return;
     const double latest = *std::ranges::max_element(report_.late->by_rank);
     const double for_others = std::min(report_.late->blamed_s / static_cast<double>(ranks_.size()), waits);
-    if (latest > kMostOfOne * report_.late->blamed_s || for_others < kMinShare * comparison_.typical_line() ||
+    if (latest > kMajorityOfLateness * report_.late->blamed_s ||
+        for_others < kMinShare * comparison_.typical_line() ||
         for_others < kChance * comparison_.chance(for_others))
       return;
     report_.late_by_turns_s = for_others;

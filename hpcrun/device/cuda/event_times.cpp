@@ -13,11 +13,11 @@ namespace hpcrun::cuda {
 
 namespace {
 
-constexpr uint64_t kCollectInterval_ns = 100'000'000;
+constexpr uint64_t kCollectIntervalNs = 100'000'000;
 
 // For work that cannot be left to another thread. The wait is limited, because the driver may never return to
 // that thread.
-constexpr uint64_t kPatience_ns = 1'000'000'000;
+constexpr uint64_t kCollectorTimeoutNs = 1'000'000'000;
 
 constinit bool is_used = false;
 constinit std::atomic<uint64_t> untimed{0};
@@ -223,12 +223,12 @@ void collect_event_times() noexcept {
 void collect_event_times_now_and_then() noexcept {
   const uint64_t now = monotonic_ns();
   uint64_t before = collected_ns.load(std::memory_order_relaxed);
-  if (now - before < kCollectInterval_ns || !collected_ns.compare_exchange_strong(before, now)) return;
+  if (now - before < kCollectIntervalNs || !collected_ns.compare_exchange_strong(before, now)) return;
   collect_event_times();
 }
 
 void suspend_context(CUcontext context) noexcept {
-  const Collector alone(kPatience_ns);
+  const Collector alone(kCollectorTimeoutNs);
   EventContext* const known = context ? find_event_context(context) : nullptr;
   if (!known) return;
   if (alone) collect();
@@ -236,7 +236,7 @@ void suspend_context(CUcontext context) noexcept {
 }
 
 void end_suspension(CUcontext context, bool is_destroyed) noexcept {
-  const Collector alone(kPatience_ns);
+  const Collector alone(kCollectorTimeoutNs);
   EventContext* const known = context ? find_event_context(context) : nullptr;
   if (!known || !known->is_suspended) return;
   known->is_suspended = false;
@@ -247,7 +247,7 @@ void end_suspension(CUcontext context, bool is_destroyed) noexcept {
 
 void finish_event_times() noexcept {
   if (launches_under_way() != 0) {
-    if (const Collector alone(kPatience_ns); alone) collect();
+    if (const Collector alone(kCollectorTimeoutNs); alone) collect();
   }
   const uint64_t count = untimed.load();
   if (!count) return;

@@ -75,7 +75,7 @@ class Launches {
   void reset_after_fork() noexcept { *this = Launches{}; }
 
   // The driver delivers its buffers at flushes, and each wait makes one.
-  static constexpr uint64_t kOverdue_ns = 1'000'000'000;
+  static constexpr uint64_t kOverdueNs = 1'000'000'000;
 
  private:
   struct Slot {

@@ -157,8 +157,8 @@ void remove_queue(cl_command_queue handle) noexcept {
 }
 
 void add_context(cl_context handle) noexcept {
-  constexpr size_t kMost = 64;
-  cl_device_id ids[kMost];
+  constexpr size_t kMaxDevices = 64;
+  cl_device_id ids[kMaxDevices];
   size_t bytes = 0;
   if (next.clGetContextInfo(handle, CL_CONTEXT_DEVICES, sizeof ids, static_cast<void*>(ids), &bytes) !=
       CL_SUCCESS)

@@ -28,7 +28,7 @@ struct Private {
 constexpr size_t kMaxMappings = 1 << 17;
 
 // Larger mappings are reserved address space with little use, as sanitizers have it; they stay.
-constexpr uint64_t kLargest = uint64_t{64} << 30;
+constexpr uint64_t kMaxBytes = uint64_t{64} << 30;
 
 // Tells which pages of anonymous memory have contents (Documentation/admin-guide/mm/pagemap.rst).
 class PageMap {
@@ -91,9 +91,9 @@ struct List {
 // it, but as private memory it would cost each of them a page of page tables and the kernel's work on a
 // mapping.
 bool has_own_pages(const OwnMapping& mapping, PageMap& contents) noexcept {
-  constexpr uint64_t kMost = uint64_t{4} << 20;
+  constexpr uint64_t kMaxContentBytes = uint64_t{4} << 20;
   if (mapping.is_shared || mapping.is_writable || mapping.is_executable || !mapping.is_readable) return false;
-  if (mapping.high - mapping.low > kMost) return false;
+  if (mapping.high - mapping.low > kMaxContentBytes) return false;
   contents.clear();
   for (uint64_t page = mapping.low; page < mapping.high; page += kPageBytes)
     if (contents.is_own(page)) return true;
@@ -107,7 +107,7 @@ void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
                           strncmp(mapping.name, "[anon:", 6);
   const bool is_common = is_common_file(mapping.name);
   const bool is_left = is_common && mapping.inode == list.left_inode;
-  const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
+  const bool is_too_large = mapping.high - mapping.low > kMaxBytes || mapping.high > kAddressSpaceBytes;
   // Files that are mapped read-only stay as they are. Anonymous memory may become writable.
   const bool is_wanted =
       !mapping.is_shared && !is_special &&

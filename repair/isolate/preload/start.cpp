@@ -150,8 +150,8 @@ void before_limit_of_memory() noexcept {
   if (hpcrun_set_aside_less) hpcrun_set_aside_less();
   // Our own thread may still be ending, for a long time on a busy machine. If the program has other threads,
   // the memory stays as it was left.
-  constexpr int kTries = 50, kPatience = 5'000;
-  for (int tries = 0; tries < kTries || (tries < kPatience && !has_other_threads()); ++tries) {
+  constexpr int kMinTries = 50, kMaxTries = 5'000;
+  for (int tries = 0; tries < kMinTries || (tries < kMaxTries && !has_other_threads()); ++tries) {
     if (!end_common()) end_unforked();
     if (!has_left_common()) break;
     const timespec millisecond{0, 1'000'000};

@@ -42,7 +42,7 @@ namespace {
 class PhaseChange {
  public:
   PhaseChange() noexcept {
-    while (session.is_changing_phase.exchange(1)) wait_while(session.is_changing_phase, 1u, kWaitShort);
+    while (session.is_changing_phase.exchange(1)) wait_while(session.is_changing_phase, 1u, kShortWaitNs);
     await_none(session.entering);
     await_none(session.leaving);
   }

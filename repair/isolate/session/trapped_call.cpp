@@ -172,8 +172,8 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
       if (static_cast<int>(argument) >= 0)
         ends_at_ = now + static_cast<uint64_t>(static_cast<int>(argument)) * 1'000'000;
     } else if (timespec time; argument && safe_read(static_cast<uint64_t>(argument), &time, sizeof time)) {
-      constexpr time_t kForEver = 1'000'000'000;  // s
-      if (time.tv_sec >= 0 && time.tv_sec < kForEver && time.tv_nsec >= 0)
+      constexpr time_t kForeverSeconds = 1'000'000'000;
+      if (time.tv_sec >= 0 && time.tv_sec < kForeverSeconds && time.tv_nsec >= 0)
         ends_at_ =
             now + static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
     }
