@@ -19,11 +19,11 @@ namespace {
 using hpcrun::Sharing;
 
 constexpr double kMediumShare = 0.05, kHighShare = 0.20;
-// Of transfers a second. TMI found more than the larger in all programs that were worth a repair; a tenth of
-// it costs a thread a percent of its time.
+// Limits for transfers per second. TMI found more than the larger limit in all programs that were worth a
+// repair; a tenth of it costs a thread a percent of its time.
 constexpr double kMediumTransfers = 10'000, kHighTransfers = 100'000;
-// Of writes after another thread's that were counted, a second. Two threads that contend all the time have as
-// many as there are periods in which they are looked at, 100 each, or more, where they synchronise.
+// Limits for counted writes that follow another thread's, per second. Two threads that contend all the time
+// have one per period in which they are observed, 100 of each, or more if they synchronise.
 constexpr double kMediumInterleaved = 10, kHighInterleaved = 50;
 constexpr size_t kShownSides = 16;  // as contexts of a finding
 
@@ -32,7 +32,7 @@ double share_of_run(double seconds, const RunSummary& run) {
   return cpu_s > 0 ? std::min(1.0, seconds / cpu_s) : 0;
 }
 
-// What one thread does to one place, which may take several instructions.
+// The accesses of one thread to one place, possibly by several instructions.
 struct ThreadAtPlace {
   const ContendedRecord::Side* most;
   bool reads = false;
@@ -41,7 +41,7 @@ struct ThreadAtPlace {
   const char* does() const { return reads && writes ? "reads and writes" : writes ? "writes" : "reads"; }
 };
 
-// What a thread does to a place, with all its sides there.
+// The accesses of a thread to a place, with all its sides there.
 ThreadAtPlace at_place_of(const ContendedRecord& record, const ContendedRecord::Side& most) {
   ThreadAtPlace at{&most};
   for (const ContendedRecord::Side& side : record.sides) {
@@ -54,8 +54,8 @@ ThreadAtPlace at_place_of(const ContendedRecord& record, const ContendedRecord::
   return at;
 }
 
-// The two to name: of different threads, with as many accesses as can be, of which one writes. Where none is
-// seen to write, those that use the data most.
+// Chooses the two sides to name: from different threads, with the most accesses, and one of which writes. If
+// none is seen to write, chooses those that use the data most.
 std::vector<ThreadAtPlace> telling_sides(const ContendedRecord& record) {
   std::vector<ThreadAtPlace> places;
   for (const ContendedRecord::Side& side : record.sides) places.push_back(at_place_of(record, side));
@@ -79,7 +79,7 @@ std::string format_rounded(double number) {
   return digits;
 }
 
-// What hardware saw of loads that had to wait for another processor.
+// Formats loads that had to wait for another processor, as reported by the hardware.
 std::string format_transfers(const ContendedRecord& record) {
   std::string text = record.transfers_per_s > 0
                          ? fmt::format("about {} loads a second", format_rounded(record.transfers_per_s))

@@ -92,7 +92,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
     finding.sentence +=
         fmt::format(", called from {} ({}),", without_parameters(cause.outer_caller), cause.outer_place);
   finding.sentence += " keeps commands of other queues waiting by its event";
-  // Where that holds however the waits are shared out among the events.
+  // Only if it holds for any division of the waits among the events.
   if (!waits.empty() && waits[0].share + cause.share - 1 >= kMajorityOfWaits * cause.share) {
     finding.sentence += fmt::format(", mostly {}{}", waits[0].what, from(waits[0], "launched from"));
     if (!waits[0].outer_caller.empty())
@@ -105,7 +105,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
   return finding;
 }
 
-// " mostly in clFinish called from step (step.cpp:20)": where that holds however the waits are shared out
+// Returns " mostly in clFinish called from step (step.cpp:20)", if that holds for any division of the waits
 // among the kernels.
 std::string mostly_in(const std::vector<Waiting>& waits, const Blamed& blamed) {
   if (waits.empty() || blamed.share <= 0) return "";

@@ -66,7 +66,7 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
 }  // namespace
 
 void write_findings(const Database& database, const fs::path& directory, Team& team, int jobs) {
-  // What was measured at all the summaries say.
+  // The summaries have all that was measured.
   Selection selection;
   if (team.is_first()) selection = select(database, {}, {});
   RankOptions ranks{.jobs = jobs};

@@ -82,9 +82,9 @@ const PathStep* caller_to_name(const CallTree& tree, const HotFunction& hot) {
   return internal;
 }
 
-// Where the cost of a path begins to spread: the last step that has at least half of what its first function
-// has. Of recursion that is the outermost call; what has no name, or only one within the C++ library, goes by
-// the nearest caller that has one.
+// Finds the step at which the cost of a path begins to spread: the last one that has at least half the cost
+// of the first. For recursion, that is the outermost call. For code without a name, or with one within the
+// C++ library only, it is the nearest caller with a name.
 const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>& path) {
   const auto first = std::ranges::find_if(
       path, [&](const PathStep& step) { return tree.frames[step.frame].kind != FrameKind::Entry; });
@@ -134,7 +134,7 @@ class HotSpots {
       finding.values = {{"exclusive", hot->cost.exclusive}, {"inclusive", hot->cost.inclusive}};
       findings_.push_back(std::move(finding));
     }
-    // Where one function has most of the cost, the path to its callers says nothing new.
+    // If one function has most of the cost, the path to its callers adds nothing.
     const PathStep* spread = spreading_step(tree_, path);
     const double subtree = spread ? tree_.share(spread->inclusive, 0) : 0;
     if (spread != nullptr && share < kMajorityShare && subtree >= kWorthNaming && subtree <= kNearlyAll &&

@@ -14,7 +14,7 @@
 namespace prof {
 namespace {
 
-// Of the time in which threads worked or were idle while others worked.
+// Shares of the time in which threads worked, or were idle while other threads worked.
 constexpr double kMinIdleShare = 0.05, kMediumIdleShare = 0.20, kHighIdleShare = 0.50;
 constexpr double kMinIdleSeconds = 1e-3;
 constexpr size_t kShownWaits = 4;

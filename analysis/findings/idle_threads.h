@@ -1,5 +1,5 @@
 #pragma once
-// Threads that wait for others without a lock, as findings: who works meanwhile.
+// Threads that wait for other threads without a lock, as findings, with the threads that work meanwhile.
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 #pragma once
-// Waiting for locks as findings: who waited, who held the lock meanwhile, and what to change.
+// Waits for locks as findings: who waited, who held the lock meanwhile, and what to change.
 
 #include <string>
 #include <vector>

@@ -104,8 +104,8 @@ class MeasurementFinder {
   }
 
   void dropped() {
-    // What the kernel merges into one sample loses no time, for a sample is worth what went by since the
-    // last.
+    // Signals that the kernel merges into one sample lose no time: a sample represents the time since the
+    // previous one.
     Reasons lost = run_.dropped;
     std::erase_if(lost, [](const auto& reason) { return loses_no_time(reason.first); });
     uint64_t samples = 0;
@@ -126,7 +126,7 @@ class MeasurementFinder {
     return samples && *samples > 0 && *samples < kFewSamples;
   }
 
-  // What samples cost at most is little of it.
+  // True if samples cause less than half of the overhead, by an upper bound of their cost.
   bool is_mostly_else(double overhead_s) const {
     const double in_samples = static_cast<double>(sampling_.samples.value_or(0)) * kMaxSecondsOfSample;
     return in_samples < overhead_s * kMajorityOfOverhead;
@@ -134,7 +134,7 @@ class MeasurementFinder {
 
   void overhead() {
     if (!run_.overhead_cpu_s || !run_.cpu_s || *run_.cpu_s <= 0) return;
-    // Of one process, start and end are then all that was measured.
+    // If there was one process, its start and end are all that was measured.
     if (are_few(run_.sampling.samples) && run_.processes < kManyProcesses) return;
     const double share = *run_.overhead_cpu_s / *run_.cpu_s;
     if (share < kOverhead || *run_.cpu_s < kMinCpuSeconds) return;
@@ -177,7 +177,7 @@ class MeasurementFinder {
     findings_.push_back(std::move(finding));
   }
 
-  // What the costs in code without lines are in, by module, and of them what has no name either.
+  // Costs in code without lines, by module, and those that have no name either.
   struct WithoutLines {
     double cost = 0;
     std::vector<double> of_module, unnamed;
@@ -206,7 +206,7 @@ class MeasurementFinder {
     return result;
   }
 
-  // What helps if code of this module has no lines; empty if nothing does.
+  // Returns advice for a module whose code has no lines; empty if there is none.
   std::string advice_for_lines(const WithoutLines& without, size_t module) const {
     const std::string& path = tree_.database->modules[module].path;
     const bool is_unnamed = without.unnamed[module] > without.of_module[module] / 2;
@@ -218,7 +218,7 @@ class MeasurementFinder {
     return "build it with -g or install its debug symbols to see lines";
   }
 
-  // True if most of the cost is an interpreter's: its own lines are of no use to who wrote the script.
+  // True if most of the cost is an interpreter's, whose lines do not help the author of the script.
   bool interpreter() {
     const InterpreterShare most = interpreter_share(tree_, kWithoutLines);
     if (most.name.empty()) return false;

@@ -16,7 +16,7 @@
 namespace prof {
 namespace {
 
-// Of what a rank takes.
+// Shares of a rank's time.
 constexpr double kMediumRankShare = 0.15, kHighRankShare = 0.25;
 constexpr size_t kMaxOfEachKind = 4;  // the report has them all
 constexpr size_t kMaxPlaces = 2;
@@ -80,7 +80,7 @@ class RankFindings {
     if (context != kNone) finding.contexts.push_back({role, frames_of(tree_, context)});
   }
 
-  // What the slow or late ranks do, not where the others wait for them.
+  // Reports the activity of the slow or late ranks, not the places at which other ranks wait for them.
   void add_subject(Finding& finding, const char* role, uint32_t number) const {
     const size_t known = finding.contexts.size();
     add_context(finding, role, number);

@@ -1,5 +1,5 @@
 #pragma once
-// Stalls as findings: where the whole run waited for one thread that was blocked.
+// Stalls as findings: times at which the whole run waited for one blocked thread.
 
 #include <vector>
 

@@ -34,7 +34,7 @@ struct Comparison {
   int64_t offset_ns = 0;
   int64_t error_ns = 0;
   std::optional<int64_t> monotonic_ns;  // time of the comparison
-  // The offset to CLOCK_MONOTONIC, which nobody sets. If CLOCK_REALTIME was set in between, it differs from
+  // The offset to CLOCK_MONOTONIC, which cannot be set. If CLOCK_REALTIME was set in between, it differs from
   // what processes recorded at their start.
   int64_t to_monotonic_ns = 0;
 };

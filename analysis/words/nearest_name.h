@@ -7,8 +7,9 @@
 
 namespace prof {
 
-// The name that a slip of the keyboard or two (a letter more, less, other or exchanged; one in three letters
-// at most) turns into `word`, or the only one that begins with it; empty when there is none. Case is ignored.
+// Returns the name that one or two typing errors (a letter more, less, other or exchanged; in one of three
+// letters at most) turn into `word`, or the only name that begins with it. Returns an empty name if there is
+// none. Ignores case.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
 // "; did you mean NAME?", or empty.

@@ -134,8 +134,8 @@ constexpr uint64_t kMemoryBytes = kCodeBytes + kRequestBytes + kCallStackBytes +
 
 // Threads pass through code in which they may hold a lock. Sooner or later one is found elsewhere.
 constexpr std::chrono::seconds kPlaceTimeout{20};
-// How long all code of an executable with an allocator is avoided. Its threads are usually found elsewhere by
-// then, mostly in a call that waits. A thread that only computes never leaves that code.
+// The time for which all code of an executable with an allocator is avoided. Its threads are usually found
+// elsewhere by then, mostly in a call that waits. A thread that only computes never leaves that code.
 constexpr std::chrono::milliseconds kAvoidsOwnCode{200};
 constexpr std::chrono::seconds kResultTimeout{60};
 // In the kernel the created thread may be delayed repeatedly by other load on the machine; it returns

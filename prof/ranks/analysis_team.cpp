@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// How long to wait for the launcher to end this process, because the first one has printed the same error.
+// The time to wait for the launcher to end this process, because the first one has printed the same error.
 constexpr std::chrono::seconds kFirstRankTimeout{2};
 
 fs::path folder_of(const TeamRequest& request) {

@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// How ranks recognize that they belong to one launch.
+// The data by which ranks recognize that they belong to one launch.
 enum class LaunchName : uint8_t {
   OfLaunch,    // the launcher's name for this launch, or something that only this launch has
   OfBatchJob,  // the batch job, whose consecutive launches have the same name

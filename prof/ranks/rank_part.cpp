@@ -33,11 +33,11 @@ constexpr auto kMaxPollInterval = 500ms;
 constexpr auto kDirectoryTimeout = 120s;
 // The whole directory has to be read to find out whether it is taken.
 constexpr auto kListingInterval = 5s;
-// How long files that look like another run's may be the work of a rank of this launch.
+// The time for which files that look like another run's may be the work of a rank of this launch.
 constexpr auto kFilesTimeout = 2s;
-// How long the rank that makes the directory may take to remove the remains of a launch that was killed.
+// The time that the rank that makes the directory may take to remove the remains of a launch that was killed.
 constexpr auto kLaunchTimeout = 20s;
-// How late a node's clock may be, and how much later than others its ranks may be started.
+// The limit for the error of a node's clock, plus the delay with which its ranks may be started.
 constexpr auto kMaxLateness = 30s;
 // MPI_Finalize releases all ranks at about the same time.
 constexpr auto kEndsTimeout = 10s;

@@ -159,7 +159,7 @@ Database open_database(const fs::path& path, ReadValues when) {
   if (is_container(path))
     fail(kOwnFailure, "{} is the measurement file of one node; use its directory, {}", path.string(),
          path.has_parent_path() ? path.parent_path().string() : ".");
-  // Of another user's run, possibly only the database is readable.
+  // If the run is another user's, possibly only the database is readable.
   if (const fs::path file = unreadable_measurement(path); !file.empty()) {
     if (is_database(path / "database")) return read_database(path / "database", when);
     fail(kOwnFailure, "{}: permission denied; have its user run `prof analyze {} -o DATABASE`", file.string(),

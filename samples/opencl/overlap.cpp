@@ -1,5 +1,5 @@
-// Defect: the host waits for KernelN although it has independent work. KernelM is longer but hidden behind
-// host work, so speeding it up gains nothing.
+// Defect: the host waits for KernelN although it has independent work. KernelM is longer but overlaps host
+// work, so speeding it up gains nothing.
 
 #include <cstdio>
 

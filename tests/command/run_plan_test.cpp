@@ -1,5 +1,5 @@
-// What `prof run` refuses, and how the program is started otherwise: the libraries in their order, and the
-// environment.
+// Tests the checks of `prof run`, and otherwise the start of the program: the libraries in their order, and
+// the environment.
 
 #include "prof/run/plan.h"
 

@@ -1,4 +1,4 @@
-// How records of memory-sampling hardware are decoded, and which of them are evidence of contention.
+// Tests the decoding of records of memory-sampling hardware, and which of them are evidence of contention.
 
 #include "hpcrun/contention/sampled_access.h"
 

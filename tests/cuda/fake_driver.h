@@ -31,7 +31,7 @@ struct Task {
   uint64_t graph_node;
 };
 
-// What CUPTI installs; nullptr until CUPTI is used.
+// The callback that CUPTI installs; nullptr until CUPTI is used.
 struct Tools {
   void (*callback)(CUpti_CallbackDomain, CUpti_CallbackId, const void*) = nullptr;
 };

@@ -216,8 +216,8 @@ TEST_CASE("of several processes savings are shares of the sum of their own times
 }
 
 TEST_CASE("overlap saves no more than either side works alone") {
-  // Of 8 s in use, the device works alone for 3 s, while a thread waits. Threads wait for 4 s, and work alone
-  // for the rest of its 3 s of idleness.
+  // During 8 s in use, the device works alone for 3 s, while a thread waits. Threads wait for 4 s, and work
+  // alone for the rest of its 3 s of idleness.
   const Database database = program();
   const JudgedIdleness found = idleness_of(database);
   const auto by_overlap = [](const std::vector<Blamed>& all, const char* what) {

@@ -14,7 +14,7 @@ TEST_CASE("time in the run queue counts from the start on, once") {
 
 TEST_CASE("a handler that was preempted before it read the sum leaves that time to the next sample") {
   ReadyTime ready;
-  // Of 600 since the start, 500 passed between the sample and the reading.
+  // 500 of the 600 since the start passed between the sample and the reading.
   CHECK(ready.advance(600, 10'000, 10'500) == 100);
   CHECK(ready.advance(650, 11'000, 11'000) == 550);
 }

@@ -41,7 +41,7 @@ RankComparison::RankComparison(const CallTree& tree, const RunSummary& run, Rank
       jobs_(jobs) {
   report.line =
       statistics_of(RankQuantity::Time, values_of([](const RankCost& rank) { return rank.line_s; }));
-  // Of helpers that take less nobody need know.
+  // Helper threads that cost less are not reported.
   has_threads_ = std::ranges::any_of(
       ranks(), [](const RankCost& rank) { return rank.line_s < kMajorityOfRank * rank.seconds; });
 }

@@ -1,7 +1,7 @@
 #pragma once
-// What each rank of a parallel program spent, in which places and doing what. Values are taken profile by
-// profile, and of each rank only its largest costs are kept: so a job of ten thousand ranks fits into memory,
-// also where the values are computed as they are needed (ProfileValues).
+// The costs of each rank of a parallel program, by place and activity. Values are read profile by profile,
+// and only the largest costs of each rank are kept. Therefore a job of ten thousand ranks fits into memory,
+// even if values are computed on request (ProfileValues).
 
 #include <array>
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace prof {
 
-// What a call path says of what a thread does.
+// A thread's activity, according to its call path.
 enum class RankActivity : uint8_t {
-  Compute,        // none of the others
-  Communication,  // is in a call of MPI, NCCL, Gloo or SHMEM: waits for other ranks, mostly
+  Compute,        // none of the following
+  Communication,  // in a call of MPI, NCCL, Gloo or SHMEM: mostly waits for other ranks
   Threads,        // waits for other threads of its rank
   Io,             // reads, writes or opens files
-  Device,         // waits for an accelerator, copies to and from it, or makes it ready
+  Device,         // waits for an accelerator, copies to and from it, or initializes it
   Start           // MPI_Init
 };
 constexpr size_t kRankActivities = 6;
 
-// A function of the program with its caller, and what it does: each cost of a rank is in one of them.
+// A function of the program with its caller, and its activity. Each cost of a rank belongs to one of these.
 struct RankPlace {
   RankActivity activity = RankActivity::Compute;
-  uint32_t function = kNone;  // into Database::functions: the program's
-  uint32_t caller = kNone;    // likewise: the program's that called it; kNone: none did
+  uint32_t function = kNone;  // into Database::functions: of the program
+  uint32_t caller = kNone;    // likewise: the function of the program that called it; kNone if none did
   uint32_t call = kNone;      // likewise: the function of MPI, the C library, ... that it calls
   uint32_t context = kNone;   // the most expensive one of all contexts in it
 };
@@ -48,13 +48,13 @@ struct RankCost {
   double copied_bytes = 0;                                  // to and from them; 0 if that was not measured
   using Places = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::places; by number
   Places places;  // the most expensive kMaxPlaces of all threads together
-  // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
-  // while it computed.
+  // The thread that communicates most, the first one of equals: its profile, its costs, and its CPUTIME while
+  // it computed.
   uint32_t line = kNone;
   double line_s = 0;
   std::array<double, kRankActivities> line_by_activity{};
   double line_compute_cpu_s = 0;
-  // What it spent in code that waits for nothing but a processor: of the same metric, and of CPUTIME.
+  // The cost of code that waits for nothing but a processor, for the same metric and for CPUTIME.
   double line_ready_s = 0, line_ready_cpu_s = 0;
   Places line_places;  // as places; empty if the rank has one thread
 
@@ -70,18 +70,18 @@ struct RankCosts {
 };
 
 struct RankOptions {
-  std::optional<std::vector<RankCost>> counted = {};  // what rank_costs_together() returned
+  std::optional<std::vector<RankCost>> counted = {};  // the result of rank_costs_together()
   int jobs = 0;                                       // threads to use; 0: as many as there are processors
 
   int threads() const;
 };
 
-// By REALTIME where it was measured, else by the first selected metric that is a time; without ranks where
+// Uses REALTIME if it was measured, otherwise the first selected metric that is a time. Returns no ranks if
 // there is none. Reads the values of the selected profiles.
 RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions options = {});
 
-// What each rank spent on processors, counted by the processes of a team, each for the ranks of its own
-// pieces (Database::values): they need no summaries. The result is the first one's.
+// Returns the ranks' costs on processors, counted by the processes of a team, each for the ranks of its own
+// pieces (Database::values). Needs no summaries. The first process gets the result.
 std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection, Team& team,
                                           int jobs = 0);
 

@@ -1,5 +1,5 @@
 #pragma once
-// In which place of the program each context is, and what a thread does there (RankPlace).
+// Determines the place of the program in which each context is, and a thread's activity there (RankPlace).
 
 #include <cstdint>
 #include <map>
@@ -18,12 +18,12 @@ class RankPlaces {
   const std::vector<uint32_t>& place_of() const { return place_of_; }  // by context
   std::vector<RankPlace> take() { return std::move(places_); }
   size_t size() const { return places_.size(); }
-  // By context, 1: computes in the program's own code; such code waits for nothing but a processor, whereas
-  // what the C library or the kernel executes may sleep. Else 0.
+  // By context: 1 if it computes in the program's own code, which waits for nothing but a processor, whereas
+  // the C library or the kernel may sleep. Otherwise 0.
   std::vector<uint32_t> ready_code() const;
   RankActivity activity(uint32_t place) const { return places_[place].activity; }
 
-  // By all ranks together, so that it does not depend on their order.
+  // Decided for all ranks together, so that it does not depend on their order.
   void find_dearest_contexts(const CallTree& tree);
 
  private:

@@ -77,14 +77,15 @@ std::string format_conversions(const RepairsRecord& repairs) {
       format_duration(average(repairs.commit_s, repairs.commits)), format_duration(repairs.converted_s));
 }
 
-// Of the CPU time of threads as processes.
+// As a share of the CPU time of converted threads.
 double cost_of_isolation(const RepairsRecord& repairs) {
   constexpr double kBothWays = 2;  // a conversion, and the way back
   const double cost = repairs.commit_s + kBothWays * repairs.conversion_s;
   return repairs.converted_s > 0 ? std::min(cost / repairs.converted_s, 1.0) : 0;
 }
 
-// Of CPU time, at most, before the pages were isolated; a page may have been several times.
+// As a share of CPU time, the maximum before the pages were isolated. A page may have been isolated several
+// times.
 double shared_before(const RepairsRecord& repairs) {
   std::map<uint64_t, double> shares;
   for (const RepairsRecord::Page& page : repairs.pages)
@@ -144,7 +145,7 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
   const auto isolated = static_cast<uint64_t>(
       std::ranges::count(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind));
   if (placed > 0) {
-    // In one line, of which the middle is left out where it is too long.
+    // Returns one line. Leaves out its middle if it is too long.
     std::string part = fmt::format("{} since {}", format_count(placed, "site"), format_duration(since_s));
     if (repairs.placed_allocations > 0 || isolated == 0)
       part += fmt::format(": {} placed", format_count(repairs.placed_allocations, "allocation"));

@@ -93,7 +93,7 @@ void refuse(const char* why) noexcept {
   controller.refusal.store(why);
 }
 
-// Creates a thread of ours whose signals the program does not receive.
+// Creates a thread of the runtime, which does not receive the program's signals.
 bool create_thread(CreateThread create) noexcept {
   constexpr size_t kStackBytes = 256 * 1024;
   ThreadStack* const stack = take_thread_stack(kStackBytes, kPageBytes, true);

@@ -12,10 +12,10 @@
 
 namespace hpcrun {
 
-// How long memory that was left at a fork stays private, after the first fork.
+// The time for which memory that was left at a fork stays private, after the first fork.
 constexpr uint64_t kForkRestNs = 500'000'000;
 
-// How far our thread has come.
+// The state of the controller's thread.
 enum class Stage : uint32_t { Unborn, Waiting, Planning, Asking };
 
 struct Controller {

@@ -1,6 +1,6 @@
 #pragma once
-// What was requested for each page, once, and what became of it. Any thread makes requests, also in handlers;
-// the controller's thread decides.
+// The first request for each page, and its outcome. Any thread makes requests, also in handlers; the
+// controller's thread decides.
 
 #include <atomic>
 #include <cstdint>

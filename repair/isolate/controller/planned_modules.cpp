@@ -55,7 +55,7 @@ void note_cxx_code(const char* path, uint64_t low, uint64_t high) noexcept {
   cxx_code[is_library].high.store(high);
 }
 
-// How often the loader has loaded and unloaded modules.
+// The number of times that the loader has loaded and unloaded modules.
 struct Loads {
   unsigned long long loads = 0;
   unsigned long long unloads = 0;

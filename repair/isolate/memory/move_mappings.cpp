@@ -39,7 +39,7 @@ class PageMap {
   ~PageMap() {
     if (file_ >= 0) raw_syscall(SYS_close, file_);
   }
-  // What was read may be outdated.
+  // Discards the contents, which may be outdated.
   void clear() noexcept { is_filled_ = false; }
 
   PageMap(const PageMap&) = delete;

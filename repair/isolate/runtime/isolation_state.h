@@ -1,5 +1,5 @@
 #pragma once
-// What the two sources of this folder share: isolating.cpp, which may run in handlers, and
+// State shared by the two sources of this folder: isolating.cpp, which may run in handlers, and
 // isolating_start.cpp, which does not.
 
 #include <atomic>

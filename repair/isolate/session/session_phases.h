@@ -1,5 +1,5 @@
 #pragma once
-// How the threads of a process change the phase of a session together (session.h). Used by the thread that
+// Changes the phase of a session, by all threads of a process together (session.h). Used by the thread that
 // begins or ends the session and by all that take part. Async-signal-safe.
 
 #include "repair/isolate/session/session.h"

@@ -1,4 +1,4 @@
-// What a thread does as a session begins and ends, and at every request: its part of session.h.
+// The part of a thread in the session (session.h): as it begins and ends, and at every request.
 
 #include <ucontext.h>
 
@@ -143,7 +143,7 @@ void on_request(int, siginfo_t* info, void* raw) {
     return;
   }
   if (session.phase.load() == Phase::Leaving) leave_with_all(context);
-  // What is created there must be created in the program's process.
+  // A child that is created there must be created in the program's process.
   if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
     if (is_converted()) record->stop.store(1);  // a call that is about to be made is checked again

@@ -41,7 +41,7 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   returns_before_ = record.program_returns;
   converted_mask_ = converted_mask();
   record_.in_trap = true;  // from here on only this code brings the thread home
-  // What the thread was in when a handler of the program was called that has jumped out of it since.
+  // Clears the state of a call from which a handler of the program has jumped since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
   // Since Linux 4.7 the frame's flags do not show it.
   const bool is_on_own_stack =

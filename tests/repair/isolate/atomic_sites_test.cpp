@@ -56,7 +56,7 @@ void find_vector_level() {
     vector_level = 2;
 }
 
-// What may follow an atomic instruction. All can be moved; the shortest come first.
+// Instructions that may follow an atomic one. All can be moved; the shortest come first.
 const Code kFollowing[] = {
     {0xc3},                                      // ret
     {0x90},                                      // nop
@@ -266,8 +266,7 @@ TEST_CASE(
 
 namespace {
 
-// What a debugger's single steps show of one run of code: each place in a trampoline maps to one in the
-// program.
+// Checks one run of code by a debugger's single steps: each place in a trampoline maps to one in the program.
 struct Steps {
   uint64_t code_low = 0, code_high = 0;
   uint64_t stack = 0;  // the latest in the program's code

@@ -71,7 +71,8 @@ class Pair {
     });
   }
 
-  // What one converted thread writes under a lock the other finds there, with no other call in between.
+  // Data that one converted thread writes under a lock is visible to the other there, with no other call in
+  // between.
   void meet_under(const std::function<void()>& lock, const std::function<void()>& unlock) const {
     run([&](int converted) {
       for (int turn = 1; turn <= kTurns;) {

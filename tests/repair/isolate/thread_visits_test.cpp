@@ -1,4 +1,4 @@
-// How the controller judges what threads did since its previous round.
+// Tests the controller's judgement of the threads' activity since its previous round.
 
 #include "repair/isolate/controller/thread_visits.h"
 

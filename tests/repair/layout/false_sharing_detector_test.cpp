@@ -1,5 +1,5 @@
-// What the detector concludes from accesses: which lines have false sharing, and which placement the objects
-// of which sites get.
+// Tests the detector's conclusions from accesses: lines with false sharing, and the placement of each site's
+// objects.
 
 #include "repair/layout/false_sharing_detector.h"
 

@@ -25,7 +25,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// Of 10 s: work 7 s, of which 3 in leaf; rest 3 s, of which 1 in leaf.
+// 10 s in total: work 7 s, of which 3 in leaf; rest 3 s, of which 1 in leaf.
 Database sample() {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");

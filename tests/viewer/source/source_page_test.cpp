@@ -23,7 +23,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// Of 10 s, line 3 spends 6. Line 5 spends 1, and calls code in another file that spends 3.
+// 10 s in total: line 3 spends 6. Line 5 spends 1, and calls code in another file that spends 3.
 Database sample(const std::string& folder) {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");

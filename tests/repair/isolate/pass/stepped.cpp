@@ -234,7 +234,7 @@ class Stepped {
       }
       for (uint64_t at = 1; pairs && at <= places; ++at) run({false, kSteppingCommit, at, other});
     }
-    // Including our library's code before and after a call of the C library.
+    // Includes our library's code before and after a call of the C library.
     const uint64_t all = run({true, kSteppingNothing, 0, 0});
     for (uint64_t other = 1; other <= all; ++other) run({true, kSteppingNothing, 0, other});
     printf("%s, the %s by steps: %lu places, %lu runs\n", kernel_.name, is_first_ ? "first" : "second",
