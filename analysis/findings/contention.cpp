@@ -93,7 +93,7 @@ std::string format_transfers(const ContendedRecord& record) {
   return text;
 }
 
-// Writes were counted, on pages that each thread had for itself: there is no code, and no cost.
+// For counted writes, on pages that each thread had for itself: there is no code, and no cost.
 bool is_counted(const ContendedRecord& record) {
   return record.interleaved > 0;
 }
@@ -155,7 +155,7 @@ Severity contention_severity(const ContendedRecord& record, double share) {
   return cost >= (by_time ? kMediumShare : kMediumTransfers) ? Severity::Medium : Severity::Low;
 }
 
-// "70 to 82 %", "up to 82 %"; of databases without an interval the value alone.
+// Returns "70 to 82 %" or "up to 82 %"; for databases without an interval the value alone.
 std::string format_saving(const ContendedRecord& record, const RunSummary& run) {
   constexpr double kMinPromise = 0.02;  // of the run
   if (record.saving_high_s <= 0) return format_percent(share_of_run(record.saving_s, run));

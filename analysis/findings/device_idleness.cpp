@@ -15,11 +15,11 @@ namespace {
 constexpr double kIdlenessWorthNaming = 0.10;                   // of the idleness
 constexpr double kMediumIdleness = 0.05, kHighIdleness = 0.20;  // of the run
 constexpr double kWorthRemoving = 0.02;                         // of the run
-constexpr double kWorthTelling = 0.9;  // of a bound: a lower one that is nearly as high is left out
+constexpr double kWorthTelling = 0.9;     // of a bound; a bound that is nearly as high is left out
 constexpr double kMajorityOfWaits = 0.5;  // of the waits for a kernel
 constexpr size_t kFindingsOfAKind = 3;
 
-// "Device::enqueue" of "Device::enqueue(queue*, double) const": sentences are long enough.
+// Shortens "Device::enqueue(queue*, double) const" to "Device::enqueue", because sentences are long enough.
 std::string without_parameters(const std::string& function) {
   const size_t end = function.rfind(')');
   if (end == std::string::npos || function.find_first_of(":<", end) != std::string::npos) return function;
@@ -53,7 +53,7 @@ Finding costed(FindingKind kind, const char* metric, const char* basis, const Bl
   return finding;
 }
 
-// "31 % of device idleness, at most 12 % of the run time, 5.0 % by overlap"
+// Returns "31 % of device idleness, at most 12 % of the run time, 5.0 % by overlap".
 std::string shares(const Blamed& blamed, const char* whose) {
   std::string text = fmt::format("{} of {} idleness, at most {} of the run time",
                                  format_percent(blamed.share), whose, format_percent(blamed.share_of_run));

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Changes with what readers have to know.
+// Must change whenever readers have to be adapted.
 constexpr char kCreate[] =
     "PRAGMA user_version = 1;"
     "CREATE TABLE finding (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, severity TEXT NOT NULL, metric TEXT, "

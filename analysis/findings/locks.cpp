@@ -35,7 +35,7 @@ bool has_one_main_holder(const LockRecord& record) {
   return holder && holder->seconds >= kMainHolder * record.blamed_s;
 }
 
-// Which is a finding of its own, and all that there was to wait for.
+// Deadlocks have a finding of their own, which covers all waiting for the lock.
 bool is_in_deadlock(const LockRecord& record, const RunSummary& run) {
   return record.open_s > 0.5 * record.waited_s &&
          std::ranges::any_of(run.locks.open, [&](const OpenWaitRecord& wait) {
@@ -94,7 +94,7 @@ std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecor
     identity += identity_of(
         frames_of(tree, record.allocation != 0 ? record.allocation : record.waiters.front().context));
   if (record.allocation != 0) identity += fmt::format("{}\n", record.offset);
-  // Process ids differ from run to run: they count where processes have nothing else that differs.
+  // Process ids differ from run to run: they count only if nothing else distinguishes the processes.
   if (run.processes > std::max<uint64_t>(run.ranks, 1))
     identity += fmt::format("{}\n{}\n", record.host, record.process);
   return finding_id(FindingKind::Lock, record.name.empty() ? name_of(record.kind) : record.name, identity);

@@ -15,18 +15,18 @@
 namespace prof {
 namespace {
 
-constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than they are printed with
+constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than the printed precision
 constexpr double kRateShortfall = 0.90;     // delivered rates vary by some percent from run to run
 constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
-constexpr double kMinCpuSeconds = 0.1;    // of less, most is the start and the end
+constexpr double kMinCpuSeconds = 0.1;    // a shorter run is mostly its start and end
 constexpr double kOverheadOfWall = 0.01;  // below, a program that waits has nothing to gain
 constexpr double kMajorityOfOverhead = 0.5;
 constexpr uint64_t kManyProcesses = 10;
 constexpr double kMaxSecondsOfSample = 10e-6;  // in the handler; deep and new call paths included
 constexpr double kMinPeriods = 10;  // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
-constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such
+constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such code
 constexpr uint64_t kFewSamples = 100;  // one standard error of a share of one half is then 5 points
 
 class MeasurementFinder {
@@ -196,7 +196,7 @@ class MeasurementFinder {
       if (has_line[n] || definition(frame).known() || frame.kind == FrameKind::Entry) continue;
       if (frame.module < result.of_module.size() &&
           is_own_runtime(tree_.database->modules[frame.module].path))
-        continue;  // its lines are of no use to the user
+        continue;  // its lines do not help the user
       const double cost = tree_.cost(n, 0).exclusive;
       result.cost += cost;
       if (frame.module >= result.of_module.size()) continue;
@@ -212,7 +212,7 @@ class MeasurementFinder {
     const bool is_unnamed = without.unnamed[module] > without.of_module[module] / 2;
     if (path == "[jit]") return is_unnamed ? std::string(code_generator(*tree_.database).names) : "";
     if (path.starts_with('[')) return {};
-    // Symbols or debug information of a file that was not the measured one would have been of no use.
+    // Symbols or debug information of a file other than the measured one would not help.
     if (is_unnamed)
       return "its file is gone, cannot be read, or is another than was measured: analyze before it changes";
     return "build it with -g or install its debug symbols to see lines";

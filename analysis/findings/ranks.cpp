@@ -20,7 +20,7 @@ namespace {
 constexpr double kMediumRankShare = 0.15, kHighRankShare = 0.25;
 constexpr size_t kMaxOfEachKind = 4;  // the report has them all
 constexpr size_t kMaxPlaces = 2;
-constexpr double kPlaceWorthNaming = 0.1;  // of what ranks wait
+constexpr double kPlaceWorthNaming = 0.1;  // of the waiting of ranks
 constexpr double kSameBytes = 0.05;
 
 std::string capitalised(std::string text) {

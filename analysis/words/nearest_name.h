@@ -1,5 +1,5 @@
 #pragma once
-// Finds what a misspelt name was meant to be.
+// Finds the name that a misspelt one stands for.
 
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace prof {
 // none. Ignores case.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
-// "; did you mean NAME?", or empty.
+// Returns "; did you mean NAME?", or an empty text.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace prof

@@ -17,13 +17,13 @@ bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
 }
 
-// A pair of brackets, by the places of both, and how many others it lies in.
+// A pair of brackets: the positions of both, and the number of brackets around it.
 struct Brackets {
   size_t open = 0, close = 0;
   size_t depth = 0;
 };
 
-// The brackets of a name without those that are an operator's: operator<, operator->, operator().
+// The brackets of a name, without those that belong to an operator: operator<, operator->, operator().
 class NameParts {
  public:
   explicit NameParts(std::string_view name) : name_(name) {
