@@ -139,7 +139,7 @@ constexpr bool is_breakpoint_of(const Kind& kind, uint64_t signal_data) noexcept
   return (signal_data >> 16 & 0x7fff) == kind.number;
 }
 
-// What handlers do if threads may be turned into processes (repair/isolate). Set by that repair alone.
+// Hooks for handlers if threads may be turned into processes (repair/isolate). Set by that repair alone.
 struct ConversionCalls {
   // Lets system calls of the calling thread bypass syscall user dispatch (PR_SET_SYSCALL_USER_DISPATCH), or
   // stops doing so. Returns the previous state.

@@ -1,4 +1,4 @@
-// What tests skip unless they may take long.
+// Skips parts of tests that take long, unless long tests are requested.
 #pragma once
 
 #include <cstddef>

@@ -35,7 +35,7 @@ constexpr uint32_t kNoFile = UINT32_MAX;
 struct AttributedFunction {
   std::string name;     // demangled; "foo@plt" for a linkage stub, "libfoo.so+0x1200" for an unnamed function
   uint64_t offset = 0;  // of its first instruction; 0 if it only occurs inlined
-  uint32_t file = kNoFile;  // where it is defined
+  uint32_t file = kNoFile;  // its definition
   uint32_t line = 0;        // 0 if unknown
 };
 

@@ -17,11 +17,11 @@
 namespace prof {
 namespace {
 
-constexpr uint64_t kNanoseconds = 1'000'000'000;
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
 // A map is held in memory, and the measured program determines its size.
 constexpr int64_t kMaxMapBytes = int64_t{256} << 20;
 // The clock of file times lags up to a tick behind that of processes.
-constexpr uint64_t kClockLag = kNanoseconds / 10;
+constexpr uint64_t kClockLagNs = kNsPerSecond / 10;
 
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -32,9 +32,9 @@ using File = std::unique_ptr<std::FILE, Close>;
 std::string doubt(const struct stat& status, const PerfMap& map) {
   if (status.st_size > kMaxMapBytes) return "larger than 256 MiB";
   if (status.st_uid != map.user && status.st_uid != 0) return "belongs to another user";
-  const uint64_t modified = static_cast<uint64_t>(status.st_mtim.tv_sec) * kNanoseconds +
+  const uint64_t modified = static_cast<uint64_t>(status.st_mtim.tv_sec) * kNsPerSecond +
                             static_cast<uint64_t>(status.st_mtim.tv_nsec);
-  return modified + kClockLag < map.process_start_ns ? "older than the process" : "";
+  return modified + kClockLagNs < map.process_start_ns ? "older than the process" : "";
 }
 
 // Returns a copy, which ends where the member ends.

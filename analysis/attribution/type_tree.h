@@ -18,7 +18,7 @@ struct TypeMember {
   size_t type = 0;      // index into TypeTree::types
   uint64_t offset = 0;  // bytes from the record's start
   uint64_t asked_alignment = 1;  // bytes; 1 if the member requests none
-  std::string file;              // where it is declared; empty if unknown
+  std::string file;              // its declaration; empty if unknown
   uint32_t line = 0;
   bool is_base = false;
   bool is_bit_field = false;  // or a run of several, with all their names
@@ -32,7 +32,7 @@ struct DataType {
   };
   Kind kind = Kind::Plain;
   std::string name;  // "struct Statistics", "long unsigned int"; "?" if it has none
-  std::string file;  // where it is defined; empty if unknown
+  std::string file;  // its definition; empty if unknown
   uint32_t line = 0;
   uint64_t bytes = 0;
   uint64_t alignment = 1;           // bytes; for records and arrays, what the type itself requests

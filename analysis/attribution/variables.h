@@ -18,7 +18,7 @@ struct Variable {
   uint64_t address = 0;  // as in the ELF file
   uint64_t bytes = 0;
   std::string type;  // empty if known by its symbol alone
-  std::string file;  // where it is declared; empty if unknown
+  std::string file;  // its declaration; empty if unknown
   uint32_t line = 0;
   SourceLanguage language = SourceLanguage::Other;  // Other if known by its symbol alone
 };
@@ -44,7 +44,7 @@ class Variables {
   struct Entry {
     Variable variable;
     std::optional<Dwarf_Die> type;
-    bool is_mangled = false;  // its symbol's name is mangled, so it has all scopes
+    bool is_mangled = false;  // its symbol's name is mangled and therefore has all scopes
   };
 
   struct Unit;

@@ -130,9 +130,9 @@ std::vector<Described> distinct(const Separation& separation, const TypedObjects
 std::string format_changes(const Separation& separation, const TypedObjects& objects) {
   std::vector<std::string> clauses, growths, grown;
   const std::vector<Described> all = distinct(separation, objects);
-  std::vector<bool> told(all.size());
+  std::vector<bool> covered(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
-    if (told[i]) continue;
+    if (covered[i]) continue;
     const Change& change = all[i].change;
     if (change.what == ChangedPart::Elements) {
       clauses.push_back(fmt::format("wrap each element of {}{} in a struct with {}", change.name,
@@ -142,10 +142,10 @@ std::string format_changes(const Separation& separation, const TypedObjects& obj
     const std::string text = text_of(all[i].language, change.what == ChangedPart::Type);
     std::vector<std::string> places;
     for (size_t j = i; j < all.size(); ++j) {
-      if (told[j] || all[j].change.what == ChangedPart::Elements ||
+      if (covered[j] || all[j].change.what == ChangedPart::Elements ||
           text_of(all[j].language, all[j].change.what == ChangedPart::Type) != text)
         continue;
-      told[j] = true;
+      covered[j] = true;
       places.push_back(place(all[j].change, all[j].owner));
     }
     clauses.push_back("put " + text + " " + joined(places));
@@ -165,10 +165,10 @@ std::string format_changes(const Separation& separation, const TypedObjects& obj
     const uint64_t after = bytes;
     const TypedObject& known = objects.at(object);
     const uint64_t before = known.tree.types[0].bytes;
-    const bool is_told = std::ranges::any_of(all, [&](const Described& one) {
+    const bool is_covered = std::ranges::any_of(all, [&](const Described& one) {
       return one.change.bytes_before == before && one.change.bytes_after == after;
     });
-    if (!is_told && after != before)
+    if (!is_covered && after != before)
       growths.push_back(fmt::format("{} from {} to {}", known.name, before, after));
   }
   if (any_of_variable && growths.empty()) growths.push_back("each then starts a line of its own");

@@ -16,7 +16,7 @@ namespace prof {
 // A variable, with what is known of it.
 struct TypedObject {
   std::string name;  // "net::stats"
-  std::string file;  // where it is declared; empty if unknown
+  std::string file;  // its declaration; empty if unknown
   uint32_t line = 0;
   uint64_t begin = 0;  // address in memory
   TypeTree tree;       // empty if unknown

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // SQLite's integers are signed. No file's code has a larger offset.
-constexpr uint64_t kMostOffset = INT64_MAX;
+constexpr uint64_t kMaxOffset = INT64_MAX;
 
 void require_version(const SqliteFile& file, const fs::path& path) {
   SqliteRows version = file.prepare("PRAGMA user_version");
@@ -40,7 +40,7 @@ bool write_instructions(const Database& database, const fs::path& directory) {
       "value REAL NOT NULL, PRIMARY KEY (module, offset, metric)) WITHOUT ROWID");
   SqliteRows insert = file.prepare("INSERT INTO instruction VALUES (?, ?, ?, ?)");
   for (const InstructionCost& cost : database.instructions) {
-    if (cost.offset > kMostOffset) continue;
+    if (cost.offset > kMaxOffset) continue;
     insert.bind(0, uint64_t{cost.module});
     insert.bind(1, cost.offset);
     insert.bind(2, uint64_t{cost.metric});
@@ -62,8 +62,8 @@ std::optional<std::vector<InstructionCost>> read_instruction_costs(const fs::pat
       "SELECT offset, metric, value FROM instruction WHERE module = ? AND offset >= ? AND offset < ? "
       "ORDER BY offset, metric");
   rows.bind(0, uint64_t{module});
-  rows.bind(1, std::min(begin, kMostOffset));
-  rows.bind(2, std::min(end, kMostOffset));
+  rows.bind(1, std::min(begin, kMaxOffset));
+  rows.bind(2, std::min(end, kMaxOffset));
   std::vector<InstructionCost> costs;
   while (rows.step()) {
     const double value = rows.real(2);

@@ -35,7 +35,7 @@ struct Function {
   std::string name;         // demangled
   uint32_t module = kNone;  // index into Database::modules
   uint64_t offset = 0;      // of its first instruction in the module
-  uint32_t file = kNone;    // where it is defined
+  uint32_t file = kNone;    // its definition
   uint32_t line = 0;
 
   bool operator==(const Function&) const = default;

@@ -37,7 +37,7 @@ class Step {
   int descriptor_;
 };
 
-// True for a link that belongs to the user or root, or lies in a directory of theirs that nobody else can
+// True for a link that belongs to the user or root, or lies in a directory of theirs that no other user can
 // write to. Users other than root may also follow links that belong to the owner of the directory, as the
 // kernel allows in sticky directories (protected_symlinks).
 bool is_trusted_link(const struct stat& link, const struct stat& directory) {

@@ -21,7 +21,7 @@ namespace {
 
 using Finder = std::vector<Finding> (*)(const CallTree&, const RunSummary&);
 
-// Of what was sampled: nothing to find if there are no costs.
+// Findings from what was sampled. There is nothing to find without costs.
 constexpr Finder kOfCosts[] = {
     [](const CallTree& tree, const RunSummary&) { return hot_spot_findings(tree); },
     waiting_findings,
@@ -30,7 +30,7 @@ constexpr Finder kOfCosts[] = {
     },
 };
 
-// Of what the runtime recorded besides, and of the measurement.
+// Findings from other data that the runtime recorded, and on the measurement.
 constexpr Finder kOfRecords[] = {measurement_findings, contention_findings, lock_findings, deadlock_findings,
                                  idle_findings};
 

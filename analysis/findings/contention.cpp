@@ -19,11 +19,11 @@ namespace {
 using hpcrun::Sharing;
 
 constexpr double kMediumShare = 0.05, kHighShare = 0.20;
-// Of transfers a second. TMI found more than the larger in all programs that were worth a repair; a tenth of
-// it costs a thread a percent of its time.
+// Limits for transfers per second. TMI found more than the larger limit in all programs that were worth a
+// repair; a tenth of it costs a thread a percent of its time.
 constexpr double kMediumTransfers = 10'000, kHighTransfers = 100'000;
-// Of writes after another thread's that were counted, a second. Two threads that contend all the time have as
-// many as there are periods in which they are looked at, 100 each, or more, where they synchronise.
+// Limits for counted writes that follow another thread's, per second. Two threads that contend all the time
+// have one per period in which they are observed, 100 of each, or more if they synchronise.
 constexpr double kMediumInterleaved = 10, kHighInterleaved = 50;
 constexpr size_t kShownSides = 16;  // as contexts of a finding
 
@@ -32,7 +32,7 @@ double share_of_run(double seconds, const RunSummary& run) {
   return cpu_s > 0 ? std::min(1.0, seconds / cpu_s) : 0;
 }
 
-// What one thread does to one part of an object, which may take several instructions.
+// The accesses of one thread to one place, possibly by several instructions.
 struct ThreadAccess {
   const ContendedRecord::Side* most;
   bool reads = false;
@@ -41,7 +41,7 @@ struct ThreadAccess {
   const char* does() const { return reads && writes ? "reads and writes" : writes ? "writes" : "reads"; }
 };
 
-// What a thread does to a part, with all its sides there.
+// The accesses of a thread to a part, with all its sides there.
 ThreadAccess access_of(const ContendedRecord& record, const ContendedRecord::Side& most) {
   ThreadAccess at{&most};
   for (const ContendedRecord::Side& side : record.sides) {
@@ -54,8 +54,8 @@ ThreadAccess access_of(const ContendedRecord& record, const ContendedRecord::Sid
   return at;
 }
 
-// The two to name: of different threads, with as many accesses as can be, of which one writes. Where none is
-// seen to write, those that use the data most.
+// Chooses the two sides to name: from different threads, with the most accesses, and one of which writes. If
+// none is seen to write, chooses those that use the data most.
 std::vector<ThreadAccess> telling_sides(const ContendedRecord& record) {
   std::vector<ThreadAccess> accesses;
   for (const ContendedRecord::Side& side : record.sides) accesses.push_back(access_of(record, side));
@@ -79,7 +79,7 @@ std::string format_rounded(double number) {
   return digits;
 }
 
-// What hardware saw of loads that had to wait for another processor.
+// Formats loads that had to wait for another processor, as reported by the hardware.
 std::string format_transfers(const ContendedRecord& record) {
   std::string text = record.transfers_per_s > 0
                          ? fmt::format("about {} loads a second", format_rounded(record.transfers_per_s))
@@ -93,7 +93,7 @@ std::string format_transfers(const ContendedRecord& record) {
   return text;
 }
 
-// Writes were counted, on pages that each thread had for itself: there is no code, and no cost.
+// For counted writes, on pages that each thread had for itself: there is no code, and no cost.
 bool is_counted(const ContendedRecord& record) {
   return record.interleaved > 0;
 }
@@ -104,7 +104,7 @@ std::string format_interleaved(const ContendedRecord& record) {
              : fmt::format("{} times", format_rounded(record.interleaved));
 }
 
-bool is_told_by_hardware(const ContendedRecord& record) {
+bool is_reported_by_hardware(const ContendedRecord& record) {
   return record.source != EvidenceSource::Breakpoints && !is_counted(record);
 }
 
@@ -155,7 +155,7 @@ Severity contention_severity(const ContendedRecord& record, double share) {
   return cost >= (by_time ? kMediumShare : kMediumTransfers) ? Severity::Medium : Severity::Low;
 }
 
-// "70 to 82 %", "up to 82 %"; of databases without an interval the value alone.
+// Returns "70 to 82 %" or "up to 82 %"; for databases without an interval the value alone.
 std::string format_saving(const ContendedRecord& record, const RunSummary& run) {
   constexpr double kMinPromise = 0.02;  // of the run
   if (record.saving_high_s <= 0) return format_percent(share_of_run(record.saving_s, run));
@@ -188,7 +188,7 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
     lead = ", ";
   }
   if (!is_written) text += ", while another one writes, which was not seen doing so";
-  if (is_told_by_hardware(record))
+  if (is_reported_by_hardware(record))
     text += fmt::format("; {} ({})", format_transfers(record), name_of(record.source));
   if (is_counted(record))
     text +=
@@ -247,7 +247,7 @@ Finding finding(const CallTree& tree, const ContendedRecord& record, const RunSu
     finding.values["interleaved"] = record.interleaved;
     finding.values["interleaved_per_s"] = record.interleaved_per_s;
   }
-  if (is_told_by_hardware(record)) {
+  if (is_reported_by_hardware(record)) {
     finding.values["transfers"] = record.transfers;
     finding.values["transfers_per_s"] = record.transfers_per_s;
     finding.values["hitm"] = record.hitm;

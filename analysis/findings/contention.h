@@ -1,5 +1,5 @@
 #pragma once
-// False and true sharing as findings: which data threads contend for, what that costs at most, and what to
+// False and true sharing as findings: the data for which threads contend, the maximum cost, and what to
 // change.
 
 #include <vector>
@@ -10,7 +10,8 @@
 
 namespace prof {
 
-// One for each piece of data, of the threads that are selected; in the order of RunSummary::contention.
+// Returns one finding for each piece of data, for the selected threads, in the order of
+// RunSummary::contention.
 std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary& run);
 
 }  // namespace prof

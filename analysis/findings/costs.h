@@ -1,5 +1,5 @@
 #pragma once
-// Costs and severities of findings, made alike for all kinds.
+// Costs and severities of findings, computed in the same way for all kinds.
 
 #include <string>
 
@@ -11,7 +11,7 @@ namespace prof {
 // High from `high` on, medium from `medium` on.
 Severity severity_of(double value, double medium, double high);
 
-// A saving of which only the most is known.
+// A saving of which only the upper bound is known.
 FindingSaving at_most(double seconds, std::string basis);
 
 // A finding of this kind with its metric, and its cost as a share of the first metric's total.

@@ -17,7 +17,7 @@ namespace {
 
 using Circle = std::vector<const OpenWaitRecord*>;
 
-// How long all of them had been waiting: as long as the last one.
+// Returns how long all of them had been waiting, which is the time of the last one.
 double seconds_of(const Circle& circle) {
   return (*std::ranges::min_element(circle, {}, &OpenWaitRecord::seconds))->seconds;
 }

@@ -15,11 +15,11 @@ namespace {
 constexpr double kIdlenessWorthNaming = 0.10;                   // of the idleness
 constexpr double kMediumIdleness = 0.05, kHighIdleness = 0.20;  // of the run
 constexpr double kWorthRemoving = 0.02;                         // of the run
-constexpr double kWorthTelling = 0.9;  // of a bound: a lower one that is nearly as high is left out
+constexpr double kWorthTelling = 0.9;     // of a bound; a bound that is nearly as high is left out
 constexpr double kMajorityOfWaits = 0.5;  // of the waits for a kernel
 constexpr size_t kFindingsOfAKind = 3;
 
-// "Device::enqueue" of "Device::enqueue(queue*, double) const": sentences are long enough.
+// Shortens "Device::enqueue(queue*, double) const" to "Device::enqueue", because sentences are long enough.
 std::string without_parameters(const std::string& function) {
   const size_t end = function.rfind(')');
   if (end == std::string::npos || function.find_first_of(":<", end) != std::string::npos) return function;
@@ -54,7 +54,7 @@ Finding costed(FindingKind kind, const char* metric, const char* basis, const Bl
   return finding;
 }
 
-// "31 % of device idleness, at most 12 % of the run time, 5.0 % by overlap"
+// Returns "31 % of device idleness, at most 12 % of the run time, 5.0 % by overlap".
 std::string shares(const Blamed& blamed, const char* whose) {
   std::string text = fmt::format("{} of {} idleness, at most {} of the run time",
                                  format_percent(blamed.share), whose, format_percent(blamed.share_of_run));
@@ -93,7 +93,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
     finding.sentence +=
         fmt::format(", called from {} ({}),", without_parameters(cause.outer_caller), cause.outer_location);
   finding.sentence += " keeps commands of other queues waiting by its event";
-  // Where that holds however the waits are shared out among the events.
+  // Only if it holds for any division of the waits among the events.
   if (!waits.empty() && waits[0].share + cause.share - 1 >= kMajorityOfWaits * cause.share) {
     finding.sentence += fmt::format(", mostly {}{}", waits[0].what, from(waits[0], "launched from"));
     if (!waits[0].outer_caller.empty())
@@ -106,7 +106,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
   return finding;
 }
 
-// " mostly in clFinish called from step (step.cpp:20)": where that holds however the waits are shared out
+// Returns " mostly in clFinish called from step (step.cpp:20)", if that holds for any division of the waits
 // among the kernels.
 std::string mostly_in(const std::vector<Waiting>& waits, const Blamed& blamed) {
   if (waits.empty() || blamed.share <= 0) return "";

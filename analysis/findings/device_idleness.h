@@ -1,5 +1,5 @@
 #pragma once
-// Idle devices, and threads that wait for them, as findings: a plain sentence for each place that is worth a
+// Idle devices, and threads that wait for them, as findings: a sentence for each place that is worth a
 // change.
 
 #include <vector>

@@ -25,7 +25,8 @@ struct FindingCost {
   std::string basis;        // how the value was obtained
 };
 
-// What removing the cause saves, in seconds of CPU time, waiting or run time, as `FindingCost` counts.
+// The saving from removing the cause, in seconds of CPU time, waiting or run time, according to
+// `FindingCost`.
 struct FindingSaving {
   double low_s = 0, high_s = 0;  // estimate: 90 % interval; bound: 0 and the bound
   bool is_bound = true;          // true: high_s is an upper bound; false: an estimate

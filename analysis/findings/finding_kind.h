@@ -10,7 +10,7 @@
 namespace prof {
 
 enum class FindingKind : uint8_t {
-  // Where the program spends what it spends, or waits.
+  // Findings on costs and waiting.
   HotPath,
   HotSubtree,
   Waiting,
@@ -28,11 +28,11 @@ enum class FindingKind : uint8_t {
   SlowNode,
   LoadImbalance,
   LateByTurns,
-  // What differs between runs.
+  // Findings on differences between runs.
   Regression,
   Improvement,
   ScalingLoss,
-  // How well it was measured.
+  // Findings on the quality of the measurement.
   NoSamples,
   FewSamples,
   Rate,
@@ -44,7 +44,7 @@ enum class FindingKind : uint8_t {
   LocksNotFollowed,
 };
 
-// The view of `prof report` that has the evidence: "locks"; empty if there is none.
+// Returns the view of `prof report` that has the evidence: "locks"; empty if there is none.
 std::string_view view_of(FindingKind kind);
 
 enum class Severity : uint8_t { Low, Medium, High };

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Changes with what readers have to know.
+// Must change whenever readers have to be adapted.
 constexpr char kCreate[] =
     "PRAGMA user_version = 1;"
     "CREATE TABLE finding (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, severity TEXT NOT NULL, metric TEXT, "
@@ -66,7 +66,7 @@ void write_file(const std::vector<Finding>& findings, const fs::path& path) {
 }  // namespace
 
 void write_findings(const Database& database, const fs::path& directory, AnalysisWorkers& workers, int jobs) {
-  // What was measured at all the summaries say.
+  // The summaries have all that was measured.
   Selection selection;
   if (workers.is_first()) selection = select(database, {}, {});
   RankOptions ranks{.jobs = jobs};

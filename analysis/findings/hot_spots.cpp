@@ -16,14 +16,14 @@
 namespace prof {
 namespace {
 
-constexpr double kWorthNaming = 0.10;  // a smaller hot spot is not what makes a program slow
-constexpr double kMostOfIt = 0.5;
-constexpr double kNearlyAll = 0.90;   // a subtree of more is the program itself
+constexpr double kWorthNaming = 0.10;  // a smaller hot spot does not make a program slow
+constexpr double kMajorityShare = 0.5;
+constexpr double kNearlyAll = 0.90;   // a larger subtree is the program itself
 constexpr size_t kLinesNamed = 3;     // a fourth line of 10 % is in the table above the findings
-constexpr size_t kMostOfRuntime = 8;  // functions of the runtime before the program's most expensive one
+constexpr size_t kMaxRuntimeFunctions = 8;  // above the program's most expensive function
 constexpr size_t kNameColumns = 48;   // a sentence stays readable; the finding's context has the full name
 
-// The share is that of the function's cost which is at the location, as 0..1.
+// `share`: of the function's cost, the part at this location, 0..1.
 std::string function_at(const CallTree& tree, uint32_t frame, const SourceLocation& location,
                         double share = 1) {
   const std::string at = format_location(*tree.database, location);
@@ -35,8 +35,8 @@ std::string function_at(const CallTree& tree, uint32_t frame, const SourceLocati
   return module.empty() ? name : fmt::format("{} ({})", name, module);
 }
 
-// "void std::__introsort_loop<int*>(...)": a reserved name in the C++ library, which no program calls itself.
-// Not so the inline namespaces of its versions, std::__cxx11 and std::__1.
+// True for "void std::__introsort_loop<int*>(...)": a reserved name in the C++ library, which programs do not
+// call directly. Not for the inline namespaces of its versions, std::__cxx11 and std::__1.
 bool is_library_internal(std::string_view name) {
   size_t start = 0;  // after the type that function templates return
   int depth = 0;
@@ -56,7 +56,7 @@ enum class Naming : uint8_t {
   None       // no name, or start code's
 };
 
-// Not the program's: the measurement's findings say what the runtime took.
+// Excludes code of the runtime, whose cost findings on the measurement report.
 bool is_of_runtime(const CallTree& tree, uint32_t frame) {
   const uint32_t module = tree.frames[frame].module;
   return module < tree.database->modules.size() && is_own_runtime(tree.database->modules[module].path);
@@ -70,7 +70,7 @@ Naming naming(const CallTree& tree, const PathStep& step) {
   return is_library_internal(name) ? Naming::Internal : Naming::Helpful;
 }
 
-// The nearest other function of the program that has a name, before those of the C++ library's own; nullptr
+// Returns the nearest other function of the program that has a name, before those of the C++ library; nullptr
 // if none is known.
 const PathStep* caller_to_name(const CallTree& tree, const HotFunction& hot) {
   const PathStep* internal = nullptr;
@@ -83,15 +83,15 @@ const PathStep* caller_to_name(const CallTree& tree, const HotFunction& hot) {
   return internal;
 }
 
-// Where the cost of a path begins to spread: the last step that has at least half of what its first function
-// has. Of recursion that is the outermost call; what has no name, or only one within the C++ library, goes by
-// the nearest caller that has one.
+// Finds the step at which the cost of a path begins to spread: the last one that has at least half the cost
+// of the first. For recursion, that is the outermost call. For code without a name, or with one within the
+// C++ library only, it is the nearest caller with a name.
 const PathStep* spreading_step(const CallTree& tree, const std::vector<PathStep>& path) {
   const auto first = std::ranges::find_if(
       path, [&](const PathStep& step) { return tree.frames[step.frame].kind != FrameKind::Entry; });
   if (first == path.end()) return nullptr;
   auto at = first;
-  while (std::next(at) != path.end() && std::next(at)->inclusive >= first->inclusive * kMostOfIt) ++at;
+  while (std::next(at) != path.end() && std::next(at)->inclusive >= first->inclusive * kMajorityShare) ++at;
   at = std::ranges::find(path, at->frame, &PathStep::frame);
   for (auto named = at;; --named) {
     if (naming(tree, *named) == Naming::Helpful) return &*named;
@@ -111,7 +111,7 @@ class HotSpots {
  private:
   void find() {
     const Metric& metric = tree_.metric(0);
-    const std::vector<HotFunction> functions = hot_functions(tree_, 1 + kMostOfRuntime);
+    const std::vector<HotFunction> functions = hot_functions(tree_, 1 + kMaxRuntimeFunctions);
     const std::vector<PathStep> path = hot_path(tree_);
     const auto first = std::ranges::find_if_not(
         functions, [&](const HotFunction& function) { return is_of_runtime(tree_, function.frame); });
@@ -135,16 +135,16 @@ class HotSpots {
       finding.values = {{"exclusive", hot->cost.exclusive}, {"inclusive", hot->cost.inclusive}};
       findings_.push_back(std::move(finding));
     }
-    // Where one function has most of the cost, the path to its callers says nothing new.
+    // If one function has most of the cost, the path to its callers adds nothing.
     const PathStep* spread = spreading_step(tree_, path);
     const double subtree = spread ? tree_.share(spread->inclusive, 0) : 0;
-    if (spread != nullptr && share < kMostOfIt && subtree >= kWorthNaming && subtree <= kNearlyAll &&
+    if (spread != nullptr && share < kMajorityShare && subtree >= kWorthNaming && subtree <= kNearlyAll &&
         (!hot || hot->frame != spread->frame) && !mostly_in(hot, *spread, path))
       hot_subtree(path, *spread, share >= kWorthNaming);
   }
 
-  // The lines of the program whose cost lies in the library code that they call. What a function spends
-  // itself, the finding of that function reports.
+  // Reports the lines of the program whose cost is in the library code that they call. A function's own costs
+  // belong to the finding on that function.
   std::vector<ProgramLine> lines_with_library_code() const {
     std::vector<ProgramLine> lines = program_lines(tree_, SIZE_MAX);
     std::erase_if(lines, [&](const ProgramLine& line) {
@@ -154,7 +154,7 @@ class HotSpots {
     return lines;
   }
 
-  // True if most of the cost of a library function was spent for lines that are named.
+  // True if most of the cost of a library function was spent on behalf of lines that are named.
   bool is_explained(const HotFunction& hot, const std::vector<ProgramLine>& lines) const {
     if (lines.empty() || !is_library_code(*tree_.database, tree_.frames[hot.frame])) return false;
     const std::vector<uint32_t> line_of = charged_lines(tree_, lines);
@@ -162,10 +162,11 @@ class HotSpots {
     for (const uint32_t c : tree_.starts)
       if (line_of[c] != kNone && tree_.nodes[tree_.node_of[c]].frame == hot.frame)
         explained += tree_.by_context[0][c].exclusive;
-    return explained >= hot.cost.exclusive * kMostOfIt;
+    return explained >= hot.cost.exclusive * kMajorityShare;
   }
 
-  // "inflate (libz.so.1)"; what the program's own module has of the standard library goes by its name alone.
+  // Returns "inflate (libz.so.1)"; for parts of the standard library in the program's own module the name
+  // alone.
   std::string library_function(uint32_t frame) const {
     if (is_system_module(*tree_.database, tree_.frames[frame].module)) return function_at(tree_, frame, {});
     return shorten_name(frame_name(*tree_.database, tree_.frames[frame]), kNameColumns);
@@ -188,9 +189,9 @@ class HotSpots {
     findings_.push_back(std::move(finding));
   }
 
-  // True if the path leads on to a function that spends most of the step's cost itself.
+  // True if the path continues to a function that spends most of the step's cost itself.
   static bool mostly_in(const HotFunction* hot, const PathStep& step, const std::vector<PathStep>& path) {
-    if (!hot || hot->cost.exclusive < step.inclusive * kMostOfIt) return false;
+    if (!hot || hot->cost.exclusive < step.inclusive * kMajorityShare) return false;
     return std::any_of(&step, path.data() + path.size(),
                        [&](const PathStep& below) { return below.frame == hot->frame; });
   }
@@ -198,7 +199,7 @@ class HotSpots {
   void hot_subtree(const std::vector<PathStep>& path, const PathStep& last, bool has_hot_function) {
     const Metric& metric = tree_.metric(0);
     Finding finding = costed_finding(tree_, FindingKind::HotSubtree, metric, last.inclusive);
-    // Costs more than a hot function inside it but says less about what to change.
+    // It costs more than a hot function inside it, but shows less about what to change.
     finding.severity = has_hot_function ? Severity::Low : Severity::Medium;
     finding.sentence = fmt::format("{} of {} {} in {} and what it calls, spread over several callees.",
                                    format_percent(tree_.share(last.inclusive, 0)), format_metric(metric),

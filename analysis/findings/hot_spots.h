@@ -1,6 +1,6 @@
 #pragma once
-// Where the program spends what was measured, as findings: functions, lines with the library code that they
-// call, and subtrees. They say where, not why.
+// The places with the highest costs, as findings: functions, lines including the library code that they call,
+// and subtrees. They show where the cost is, not why.
 
 #include <vector>
 

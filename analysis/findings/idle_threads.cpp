@@ -14,7 +14,7 @@
 namespace prof {
 namespace {
 
-// Of the time in which threads worked or were idle while others worked.
+// Shares of the time in which threads worked, or were idle while other threads worked.
 constexpr double kMinIdleShare = 0.05, kMediumIdleShare = 0.20, kHighIdleShare = 0.50;
 constexpr double kMinIdleSeconds = 1e-3;
 constexpr size_t kShownWaits = 4;
@@ -25,7 +25,7 @@ double blame_of(const RunSummary& run) {
   return blame;
 }
 
-// Whoever waits for the end of a thread is often one that has nothing to do: of the others first.
+// Prefers other waits: a thread that waits for the end of another one often has nothing to do.
 std::vector<const BlockedRecord*> telling_waits(const RunSummary& run) {
   std::vector<const BlockedRecord*> waits;
   for (const BlockedRecord& record : run.locks.blocked) waits.push_back(&record);

@@ -14,10 +14,10 @@
 namespace prof {
 namespace {
 
-// Of the time in which threads worked or waited for a lock.
+// Shares of the time in which threads worked or waited for a lock.
 constexpr double kMinLockShare = 0.01, kMediumLockShare = 0.05, kHighLockShare = 0.20;
 constexpr double kMinLockSeconds = 1e-3;
-constexpr double kMainHolder = 0.5;  // of the time for which it is known who held the lock
+constexpr double kMainHolder = 0.5;  // of the time for which the lock's holder is known
 constexpr size_t kShownUsers = 8;    // of each, as contexts of a finding
 
 double share_of(double seconds, const RunSummary& run) {
@@ -25,7 +25,7 @@ double share_of(double seconds, const RunSummary& run) {
   return whole > 0 ? std::min(1.0, seconds / whole) : 0;
 }
 
-// nullptr: it is not known who held the lock.
+// nullptr: the holder of the lock is not known.
 const LockSide* main_holder(const LockRecord& record) {
   return record.holders.empty() ? nullptr : &record.holders.front();
 }
@@ -35,7 +35,7 @@ bool has_one_main_holder(const LockRecord& record) {
   return holder && holder->seconds >= kMainHolder * record.blamed_s;
 }
 
-// Which is a finding of its own, and all that there was to wait for.
+// Deadlocks have a finding of their own, which covers all waiting for the lock.
 bool is_in_deadlock(const LockRecord& record, const RunSummary& run) {
   return record.open_s > 0.5 * record.waited_s &&
          std::ranges::any_of(run.locks.open, [&](const OpenWaitRecord& wait) {
@@ -88,13 +88,13 @@ Finding finding_of(const CallTree& tree, const RunSummary& run, const LockRecord
 std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecord& record) {
   std::string identity =
       fmt::format("{}\n{}\n{}\n{}\n", record.name, record.declared, name_of(record.kind), record.rank);
-  // Of locks without a name those that were allocated at one place, or else mostly waited for at one, are
-  // one.
+  // Locks without a name count as one if they were allocated, or otherwise mostly waited for, at the same
+  // place.
   if (record.name.empty())
     identity += identity_of(
         frames_of(tree, record.allocation != 0 ? record.allocation : record.waiters.front().context));
   if (record.allocation != 0) identity += fmt::format("{}\n", record.offset);
-  // Process ids differ from run to run: they count where processes have nothing else that differs.
+  // Process ids differ from run to run: they count only if nothing else distinguishes the processes.
   if (run.processes > std::max<uint64_t>(run.ranks, 1))
     identity += fmt::format("{}\n{}\n", record.host, record.process);
   return finding_id(FindingKind::Lock, record.name.empty() ? name_of(record.kind) : record.name, identity);

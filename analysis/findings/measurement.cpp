@@ -15,18 +15,18 @@
 namespace prof {
 namespace {
 
-constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than they are printed with
+constexpr double kIncompleteStacks = 0.01;  // below, shares move by less than the printed precision
 constexpr double kRateShortfall = 0.90;     // delivered rates vary by some percent from run to run
 constexpr double kDroppedSamples = 0.01;
 constexpr double kOverhead = 0.05;
-constexpr double kMinCpuSeconds = 0.1;    // of less, most is the start and the end
+constexpr double kMinCpuSeconds = 0.1;    // a shorter run is mostly its start and end
 constexpr double kOverheadOfWall = 0.01;  // below, a program that waits has nothing to gain
-constexpr double kMostOfOverhead = 0.5;
+constexpr double kMajorityOfOverhead = 0.5;
 constexpr uint64_t kManyProcesses = 10;
 constexpr double kMaxSecondsOfSample = 10e-6;  // in the handler; deep and new call paths included
-constexpr double kEnoughTime = 10;  // sampling periods, in which at least one sample should have come
+constexpr double kMinPeriods = 10;  // sampling periods, in which at least one sample should have come
 constexpr double kWithoutLines = 0.20;
-constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such
+constexpr char kGeneratedCode[] = "generated_code";  // the reason of stacks that end in such code
 constexpr uint64_t kFewSamples = 100;  // one standard error of a share of one half is then 5 points
 
 class MeasurementFinder {
@@ -53,7 +53,7 @@ class MeasurementFinder {
     finding.severity = Severity::High;
     std::string why;
     const double wall = run_.wall_s.value_or(0);
-    if (run_.wall_s && sampling_.requested_hz && wall * *sampling_.requested_hz < kEnoughTime) {
+    if (run_.wall_s && sampling_.requested_hz && wall * *sampling_.requested_hz < kMinPeriods) {
       why = fmt::format("{} are too short for {:.0f} samples/s", format_duration(wall),
                         *sampling_.requested_hz);
       finding.advice = "run it longer, or on a larger input";
@@ -104,8 +104,8 @@ class MeasurementFinder {
   }
 
   void dropped() {
-    // What the kernel merges into one sample loses no time, for a sample is worth what went by since the
-    // last.
+    // Signals that the kernel merges into one sample lose no time: a sample represents the time since the
+    // previous one.
     Reasons lost = run_.dropped;
     std::erase_if(lost, [](const auto& reason) { return loses_no_time(reason.first); });
     uint64_t samples = 0;
@@ -126,15 +126,15 @@ class MeasurementFinder {
     return samples && *samples > 0 && *samples < kFewSamples;
   }
 
-  // What samples cost at most is little of it.
+  // True if samples cause less than half of the overhead, by an upper bound of their cost.
   bool is_mostly_else(double overhead_s) const {
     const double in_samples = static_cast<double>(sampling_.samples.value_or(0)) * kMaxSecondsOfSample;
-    return in_samples < overhead_s * kMostOfOverhead;
+    return in_samples < overhead_s * kMajorityOfOverhead;
   }
 
   void overhead() {
     if (!run_.overhead_cpu_s || !run_.cpu_s || *run_.cpu_s <= 0) return;
-    // Of one process, start and end are then all that was measured.
+    // If there was one process, its start and end are all that was measured.
     if (are_few(run_.sampling.samples) && run_.processes < kManyProcesses) return;
     const double share = *run_.overhead_cpu_s / *run_.cpu_s;
     if (share < kOverhead || *run_.cpu_s < kMinCpuSeconds) return;
@@ -177,7 +177,7 @@ class MeasurementFinder {
     findings_.push_back(std::move(finding));
   }
 
-  // What the costs in code without lines are in, by module, and of them what has no name either.
+  // Costs in code without lines, by module, and those that have no name either.
   struct WithoutLines {
     double cost = 0;
     std::vector<double> of_module, unnamed;
@@ -196,7 +196,7 @@ class MeasurementFinder {
       if (has_line[n] || definition(frame).known() || frame.kind == FrameKind::Entry) continue;
       if (frame.module < result.of_module.size() &&
           is_own_runtime(tree_.database->modules[frame.module].path))
-        continue;  // its lines are of no use to the user
+        continue;  // its lines do not help the user
       const double cost = tree_.cost(n, 0).exclusive;
       result.cost += cost;
       if (frame.module >= result.of_module.size()) continue;
@@ -206,19 +206,19 @@ class MeasurementFinder {
     return result;
   }
 
-  // What helps if code of this module has no lines; empty if nothing does.
+  // Returns advice for a module whose code has no lines; empty if there is none.
   std::string advice_for_lines(const WithoutLines& without, size_t module) const {
     const std::string& path = tree_.database->modules[module].path;
     const bool is_unnamed = without.unnamed[module] > without.of_module[module] / 2;
     if (path == "[jit]") return is_unnamed ? std::string(code_generator(*tree_.database).names) : "";
     if (path.starts_with('[')) return {};
-    // Symbols or debug information of a file that was not the measured one would have been of no use.
+    // Symbols or debug information of a file other than the measured one would not help.
     if (is_unnamed)
       return "its file is gone, cannot be read, or is another than was measured: analyze before it changes";
     return "build it with -g or install its debug symbols to see lines";
   }
 
-  // True if most of the cost is an interpreter's: its own lines are of no use to who wrote the script.
+  // True if most of the cost is an interpreter's, whose lines do not help the author of the script.
   bool interpreter() {
     const InterpreterShare most = interpreter_share(tree_, kWithoutLines);
     if (most.name.empty()) return false;

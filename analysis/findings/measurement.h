@@ -1,6 +1,5 @@
 #pragma once
-// Findings about the measurement itself, not about the program: how well it was sampled, what that cost, and
-// what is missing.
+// Findings on the measurement itself, not on the program: its quality, its cost, and missing parts.
 
 #include <vector>
 
@@ -10,7 +9,7 @@
 
 namespace prof {
 
-// In no order. If nothing was measured they say so, and why.
+// Returns findings in no order. If nothing was measured, they state that and the reason.
 std::vector<Finding> measurement_findings(const CallTree& tree, const RunSummary& run);
 
 }  // namespace prof

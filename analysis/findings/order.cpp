@@ -8,7 +8,7 @@
 namespace prof {
 namespace {
 
-// Says why the program takes that long, and what to change; a hot spot only says where.
+// True for findings that explain the cost and how to reduce it; a hot spot only shows the place.
 bool names_a_cause(const Finding& finding) {
   return finding.cost && !finding.advice.empty() && finding.kind != FindingKind::LineInformation;
 }

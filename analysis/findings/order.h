@@ -1,5 +1,5 @@
 #pragma once
-// The order in which findings are shown.
+// Sorts findings for display.
 
 #include <vector>
 
@@ -7,11 +7,11 @@
 
 namespace prof {
 
-// Findings about the program come before those about the measurement. Of the same severity, those that say
-// what to change lead, then the largest; equal ones stay as they are. Gives an id to those that have none.
+// Puts findings on the program before those on the measurement. Within a severity, those with a change to
+// make come first, then the largest; the order of equal ones is kept. Gives an id to those that have none.
 void put_in_order(std::vector<Finding>& findings);
 
-// Puts more findings into this order; of equal ones those that were there come first.
+// Merges more findings into this order. Existing ones come first among equal ones.
 void add_findings(std::vector<Finding>& findings, std::vector<Finding> more);
 
 }  // namespace prof

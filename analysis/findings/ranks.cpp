@@ -16,11 +16,11 @@
 namespace prof {
 namespace {
 
-// Of what a rank takes.
+// Shares of a rank's time.
 constexpr double kMediumRankShare = 0.15, kHighRankShare = 0.25;
-constexpr size_t kMostOfAKind = 4;  // the report has them all
+constexpr size_t kMaxOfEachKind = 4;  // the report has them all
 constexpr size_t kMaxLocations = 2;
-constexpr double kLocationWorthNaming = 0.1;  // of what ranks wait
+constexpr double kLocationWorthNaming = 0.1;  // of the waiting of ranks
 constexpr double kSameBytes = 0.05;
 
 std::string capitalised(std::string text) {
@@ -65,8 +65,9 @@ class RankFindings {
       : tree_(tree), report_(report), typical_(report.track.maximum) {}
 
   std::vector<Finding> all() {
-    for (size_t i = 0; i < std::min(report_.outliers.size(), kMostOfAKind); ++i) add(report_.outliers[i]);
-    for (size_t i = 0; i < std::min(report_.imbalances.size(), kMostOfAKind); ++i) add(report_.imbalances[i]);
+    for (size_t i = 0; i < std::min(report_.outliers.size(), kMaxOfEachKind); ++i) add(report_.outliers[i]);
+    for (size_t i = 0; i < std::min(report_.imbalances.size(), kMaxOfEachKind); ++i)
+      add(report_.imbalances[i]);
     if (report_.late_by_turns_s > 0) add(*report_.late);
     return std::move(findings_);
   }
@@ -81,7 +82,7 @@ class RankFindings {
     if (context != kNone) finding.contexts.push_back({role, frames_of(tree_, context)});
   }
 
-  // What the slow or late ranks do, not where the others wait for them.
+  // Reports the activity of the slow or late ranks, not the places at which other ranks wait for them.
   void add_subject(Finding& finding, const char* role, uint32_t number) const {
     const size_t known = finding.contexts.size();
     add_context(finding, role, number);

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks that are slow, and waits for ranks that come late, as findings.
+// Slow ranks, and waits for late ranks, as findings.
 
 #include <vector>
 

@@ -74,7 +74,7 @@ std::vector<Finding> change_findings(const MatchedRuns& runs, const RunChanges& 
   std::vector<Finding> findings;
   for (const RunChange& change : changes.rows)
     if (change.is_significant()) findings.push_back(finding_of(runs, changes, change, scaling));
-  // That the whole is slower says less than where.
+  // A change of the whole run shows less than one of its parts.
   if (changes.total.is_significant()) findings.push_back(finding_of(runs, changes, changes.total, scaling));
   return findings;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What changed from some runs to some others, as findings.
+// Changes between two sets of runs, as findings.
 
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 namespace prof {
 
-// Of rows that differ significantly, in their order, the total last where it does: of kind "regression",
-// "improvement" or, with a scaling, "scaling-loss".
+// Returns findings for rows that differ significantly, in their order, the total last if it differs. Their
+// kind is "regression", "improvement" or, with a scaling, "scaling-loss".
 std::vector<Finding> change_findings(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
 
 }  // namespace prof

@@ -20,7 +20,7 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-// Stalls in which the thread that cost most was blocked in the same call path.
+// Stalls in which the most expensive thread was blocked in the same call path.
 struct Group {
   std::vector<CodeFrame> frames;
   std::vector<const Stall*> stalls;

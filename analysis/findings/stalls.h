@@ -1,5 +1,5 @@
 #pragma once
-// Stalls as findings: where the whole run waited for one thread that was blocked.
+// Stalls as findings: times at which the whole run waited for one blocked thread.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// One for each call path in which threads were blocked, by falling cost.
+// Returns one finding for each call path in which threads were blocked, by falling cost.
 std::vector<Finding> stall_findings(const CallTree& tree, const StallReport& report);
 
 }  // namespace prof

@@ -13,8 +13,8 @@
 namespace prof {
 namespace {
 
-constexpr double kMostlyWaiting = 0.5;  // of the time of the run; below, CPU time explains most of it
-constexpr double kMinSeconds = 0.2;     // of a shorter run most is its start
+constexpr double kMajorityOfTime = 0.5;  // of the time of the run; below, CPU time explains most of it
+constexpr double kMinSeconds = 0.2;      // a shorter run is mostly its start
 constexpr double kLineWorthNaming = 0.10;
 constexpr char kCpuTime[] = "CPUTIME", kRealTime[] = "REALTIME";
 
@@ -24,7 +24,7 @@ size_t position_of(const CallTree& tree, const char* metric) {
   return tree.metrics();
 }
 
-// The line of the program at which threads spent most of the elapsed time without a processor.
+// Returns the line of the program at which threads spent most of the elapsed time without a processor.
 const ProgramLine* longest_wait(const std::vector<ProgramLine>& elapsed, const std::vector<ProgramLine>& used,
                                 double& waited) {
   const ProgramLine* longest = nullptr;
@@ -49,12 +49,12 @@ std::vector<Finding> waiting_findings(const CallTree& tree, const RunSummary& ru
   if (!is_measured || run.ranks > 1 || run.processes > 1 || !tree.selection.every_profile) return {};
   const double elapsed = run.program_s ? *run.program_s : run.wall_s.value_or(0);
   const double busy = has_cpu_time ? tree.totals[cpu_time] : *run.cpu_s;
-  // Threads that were ready and had no processor waited for nothing that the program could change, and of
-  // those that waited for a device other findings say for what.
+  // Excludes threads that were ready without a processor, which the program cannot change, and threads that
+  // waited for a device, which other findings report.
   double explained = run.run_queue_s.value_or(0);
   for (const DeviceUse& use : run.devices) explained += use.cpu_waits_s;
   const double waited = elapsed - busy - explained;
-  if (elapsed < kMinSeconds || waited < elapsed * kMostlyWaiting) return {};
+  if (elapsed < kMinSeconds || waited < elapsed * kMajorityOfTime) return {};
 
   Finding finding;
   finding.kind = FindingKind::Waiting;

@@ -1,6 +1,6 @@
 #pragma once
-// A program that waits most of its time, which a profile of CPU time does not show: how much it waited, where
-// if elapsed time was sampled as well, and otherwise what to measure.
+// A program that waits most of its time, which a profile of CPU time does not show, as a finding: how much it
+// waited, where it waited if elapsed time was sampled as well, and otherwise what to measure.
 
 #include <vector>
 

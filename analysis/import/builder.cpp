@@ -16,7 +16,7 @@ namespace prof {
 namespace {
 
 constexpr size_t kBlockRecords = 16 * 1024;
-constexpr uint64_t kNanoseconds = 1'000'000'000;
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
 
 // Returns the records one block at a time, and starts over after the end.
 TraceSource trace_source(std::vector<TraceRecord> records) {
@@ -31,7 +31,7 @@ TraceSource trace_source(std::vector<TraceRecord> records) {
 }
 
 std::string iso_time(uint64_t ns) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ns / kNanoseconds)));
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ns / kNsPerSecond)));
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ RunSummary DatabaseBuilder::summary_of(const ImportedRun& run,
     }
   }
   make_valid_utf8(summary);
-  drop_strays(summary, {database_.contexts.size(), database_.profiles.size()});
+  remove_strays(summary, {database_.contexts.size(), database_.profiles.size()});
   return summary;
 }
 

@@ -19,8 +19,8 @@ enum class ImportFormat : uint8_t { Recognise, Perf, Collapsed, Pprof };
 
 struct ImportOptions {
   ImportFormat format = ImportFormat::Recognise;  // by the contents
-  // Whether to open the programs, libraries and kernel symbols that a recording names on this machine. If
-  // they are not opened, code without a name in the recording gets its module's name.
+  // If true, opens the programs, libraries and kernel symbols that a recording names on this machine.
+  // Otherwise code without a name in the recording gets its module's name.
   bool open_modules = true;
   int jobs = 1;
   AttributionOptions attribution;

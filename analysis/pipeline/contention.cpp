@@ -109,7 +109,7 @@ class AllocationsOfRecord {
     }
   }
 
-  void tell(uint32_t object, ContendedRecord::Side& side) const {
+  void describe(uint32_t object, ContendedRecord::Side& side) const {
     const auto known = numbers_.find(object);
     if (known == numbers_.end()) return;
     side.object = known->second.object;
@@ -175,25 +175,25 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
     placed.push_back({side, named_part(side, data)});
     if (record.sides.size() == kMaxSides) continue;
     const uint64_t begin = side.object == kNoObject ? 0 : data.objects()[side.object].begin;
-    ContendedRecord::Side& told = record.sides.emplace_back();
-    told.profile = side.thread;
-    told.place = side.object == kNoObject ? "" : placed.back().part.path;
+    ContendedRecord::Side& recorded = record.sides.emplace_back();
+    recorded.profile = side.thread;
+    recorded.part = side.object == kNoObject ? "" : placed.back().part.path;
     if (const Variable* const variable = data.variable_of(side.object)) {
-      told.name = variable->name;
-      told.declared = place_in_source(variable->file, variable->line);
-      told.variable = data.place_of(side.object);
-      told.variable_bytes = variable->bytes;
+      recorded.name = variable->name;
+      recorded.declared = place_in_source(variable->file, variable->line);
+      recorded.variable = data.place_of(side.object);
+      recorded.variable_bytes = variable->bytes;
     }
-    told.access = side.kind;
+    recorded.access = side.kind;
     // Memory of unknown origin has no start; only its line has one.
-    told.offset = side.offset - (record.kind == DataKind::Unknown ? record.address : 0);
-    told.bytes = side.bytes;
-    told.line = hpcrun::line_of(begin + side.offset);
-    told.line_offset = (begin + side.offset) % hpcrun::kLineBytes;
-    allocations.tell(side.object, told);
-    told.accesses = side.accesses;
-    told.weight_s = static_cast<double>(side.weight_ns) * 1e-9;
-    told.context = side.contexts.front();
+    recorded.offset = side.offset - (record.kind == DataKind::Unknown ? record.address : 0);
+    recorded.bytes = side.bytes;
+    recorded.line = hpcrun::line_of(begin + side.offset);
+    recorded.line_offset = (begin + side.offset) % hpcrun::kLineBytes;
+    allocations.describe(side.object, recorded);
+    recorded.accesses = side.accesses;
+    recorded.weight_s = static_cast<double>(side.weight_ns) * 1e-9;
+    recorded.context = side.contexts.front();
   }
   add_advice(found, placed, main, kind, data, record);
   return record;

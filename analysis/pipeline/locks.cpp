@@ -21,7 +21,7 @@ using hpcrun::LockRole;
 
 constexpr size_t kMaxLocks = 256;
 constexpr size_t kMaxSides = 64;  // of each lock
-constexpr size_t kMostWork = 1024;
+constexpr size_t kMaxWork = 1024;
 constexpr std::string_view kCritical = ".gomp_critical_user_";  // in names of GCC's critical sections
 
 WaitedFor waited_for(LockKind kind) {
@@ -303,7 +303,7 @@ void sort_locks(LocksRecord& locks) {
   if (locks.locks.size() > kMaxLocks) locks.locks.resize(kMaxLocks);
   if (locks.blocked.size() > kMaxSides) locks.blocked.resize(kMaxSides);
   std::ranges::stable_sort(locks.idle, std::greater(), &IdleRecord::seconds);
-  if (locks.idle.size() > kMostWork) locks.idle.resize(kMostWork);
+  if (locks.idle.size() > kMaxWork) locks.idle.resize(kMaxWork);
   for (LockRecord& record : locks.locks)
     for (std::vector<LockSide>* sides : {&record.waiters, &record.holders})
       if (sides->size() > kMaxSides) sides->resize(kMaxSides);

@@ -19,14 +19,14 @@ AccessKind kind_of(uint64_t bits) {
 }
 
 // An access of a thread, with the data that hardware recorded for it, if any.
-struct ToldAccess {
+struct RecordedAccess {
   MeasuredAccess measured;
   hpcrun::HardwareAccess hardware;
 };
 
 // True if the access can be located. A watchpoint hit that could not be decoded shows that a thread is there,
 // but not at which bytes; hardware records at least the first byte.
-bool is_usable(const ToldAccess& access) {
+bool is_usable(const RecordedAccess& access) {
   const MeasuredAccess& measured = access.measured;
   return ((measured.bits & hpcrun::kAccessExact) != 0 || access.hardware.period != 0) && measured.bytes > 0 &&
          measured.bytes <= hpcrun::kLineBytes &&
@@ -36,41 +36,41 @@ bool is_usable(const ToldAccess& access) {
 template <typename Visit>
 void for_each_usable(const MeasuredThread& thread, Visit visit) {
   RecordReader<MeasuredAccess> reader = thread.accesses();
-  ToldAccess next;
+  RecordedAccess next;
   while (reader.next(next.measured)) {
     const MeasuredAccess& measured = next.measured;
-    const bool is_told = measured.bits == hpcrun::kAccessHardware;
-    if (!is_told && is_usable(next)) visit(next);
-    next.hardware = is_told ? hpcrun::hardware_access(measured.address, measured.object, measured.bytes)
-                            : hpcrun::HardwareAccess{};
+    const bool is_hardware = measured.bits == hpcrun::kAccessHardware;
+    if (!is_hardware && is_usable(next)) visit(next);
+    next.hardware = is_hardware ? hpcrun::hardware_access(measured.address, measured.object, measured.bytes)
+                                : hpcrun::HardwareAccess{};
   }
 }
 
 // Determines how to interpret transfers, which depends on what the hardware can record.
 struct Seen {
   std::set<std::pair<uint32_t, uint64_t>> lines;  // at which a thread was observed, rather than assumed to be
-  bool tells_snoops = false;  // if false, loads from caches that cores share count as transfers
+  bool reports_snoops = false;  // if false, loads from caches that cores share count as transfers
 };
 
 Seen seen_lines(std::span<const ThreadInDatabase> threads) {
   Seen seen;
   for (const ThreadInDatabase& thread : threads)
-    for_each_usable(*thread.thread, [&](const ToldAccess& access) {
+    for_each_usable(*thread.thread, [&](const RecordedAccess& access) {
       if ((access.measured.bits & hpcrun::kAccessSeen) != 0)
         seen.lines.emplace(thread.profile, hpcrun::line_of(access.measured.address));
-      seen.tells_snoops |= (access.hardware.told & hpcrun::kToldSnoops) != 0;
+      seen.reports_snoops |= (access.hardware.load_bits & hpcrun::kLoadReportsSnoops) != 0;
     });
   return seen;
 }
 
-LineTransfers transfers_of(const hpcrun::HardwareAccess& hardware, bool tells_snoops) {
-  const auto is = [&](uint32_t told) { return (hardware.told & told) != 0; };
-  if (!is(tells_snoops ? hpcrun::kToldPeer : hpcrun::kToldSharedCache)) return {};
+LineTransfers transfers_of(const hpcrun::HardwareAccess& hardware, bool reports_snoops) {
+  const auto is = [&](uint32_t bits) { return (hardware.load_bits & bits) != 0; };
+  if (!is(reports_snoops ? hpcrun::kLoadFromPeer : hpcrun::kLoadFromSharedCache)) return {};
   const auto loads = static_cast<double>(hardware.period);
   return {.samples = 1,
           .loads = loads,
-          .modified = is(hpcrun::kToldModified) ? loads : 0,
-          .remote = is(hpcrun::kToldModified) && is(hpcrun::kToldRemote) ? loads : 0,
+          .modified = is(hpcrun::kLoadModified) ? loads : 0,
+          .remote = is(hpcrun::kLoadModified) && is(hpcrun::kLoadRemote) ? loads : 0,
           .latency_cycles = static_cast<double>(hardware.cycles) * loads};
 }
 
@@ -82,8 +82,8 @@ std::vector<ContentionAccess> measured_accesses(
   const Seen seen = seen_lines(threads);
   std::vector<ContentionAccess> all;
   for (const ThreadInDatabase& thread : threads) {
-    for_each_usable(*thread.thread, [&](const ToldAccess& told) {
-      const MeasuredAccess& measured = told.measured;
+    for_each_usable(*thread.thread, [&](const RecordedAccess& recorded) {
+      const MeasuredAccess& measured = recorded.measured;
       if (!seen.lines.contains({thread.profile, hpcrun::line_of(measured.address)})) return;
       ContentionAccess& access = all.emplace_back();
       access.thread = thread.profile;
@@ -94,9 +94,9 @@ std::vector<ContentionAccess> measured_accesses(
       access.weight_ns = measured.weight_ns;
       access.context = thread.context_of[measured.node];
       access.object = object_of(measured);
-      if (told.hardware.period == 0) return;
-      access.stands_for = told.hardware.period;
-      access.transfers = transfers_of(told.hardware, seen.tells_snoops);
+      if (recorded.hardware.period == 0) return;
+      access.stands_for = recorded.hardware.period;
+      access.transfers = transfers_of(recorded.hardware, seen.reports_snoops);
     });
   }
   return all;

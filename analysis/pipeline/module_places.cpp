@@ -169,11 +169,11 @@ void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceT
   workers.share(
       "source",
       [&] {
-        Stage told(progress, "finding source lines", own);
+        Stage reporter(progress, "finding source lines", own);
         parallel_for(own, jobs, [&](size_t i) {
           const uint32_t module = order[first + i * processes];
           if (!modules_[module].addresses.empty()) attributed[module] = attribute(modules_[module], options);
-          told.add();
+          reporter.add();
         });
       },
       [&](Packer& out) {

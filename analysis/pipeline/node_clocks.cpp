@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // A hundred years: a clock may have been set in between, but larger values are invalid.
-constexpr int64_t kFarthest = int64_t{100} * 365 * 24 * 3600 * 1'000'000'000;
+constexpr int64_t kMaxDistanceNs = int64_t{100} * 365 * 24 * 3600 * 1'000'000'000;
 // A drift above a tenth of the run's length is rejected. NTP slews a clock by at most 500 parts per million,
 // but a run of a tenth of a second has errors of some milliseconds.
 constexpr int64_t kMinPartsToDrift = 10;
@@ -26,7 +26,7 @@ std::optional<int64_t> time_in(const nlohmann::json& comparison, const char* nam
   const auto of = comparison.find(name);
   if (of == comparison.end() || !of->is_number_integer()) return std::nullopt;
   const auto ns = of->get<int64_t>();
-  return ns > -kFarthest && ns < kFarthest ? std::optional(ns) : std::nullopt;
+  return ns > -kMaxDistanceNs && ns < kMaxDistanceNs ? std::optional(ns) : std::nullopt;
 }
 
 // One comparison of clocks.
@@ -34,7 +34,7 @@ struct Comparison {
   int64_t offset_ns = 0;
   int64_t error_ns = 0;
   std::optional<int64_t> monotonic_ns;  // time of the comparison
-  // The offset to CLOCK_MONOTONIC, which nobody sets. If CLOCK_REALTIME was set in between, it differs from
+  // The offset to CLOCK_MONOTONIC, which cannot be set. If CLOCK_REALTIME was set in between, it differs from
   // what processes recorded at their start.
   int64_t to_monotonic_ns = 0;
 };

@@ -9,10 +9,10 @@ namespace prof {
 // Calls parallel_for() with the options of an analysis, and reports progress.
 template <typename Work>
 void parallel_for(size_t count, const AnalyzeOptions& options, const char* stage, Work work) {
-  Stage told(options.progress, stage, count);
+  Stage reporter(options.progress, stage, count);
   parallel_for(count, options.jobs, [&](size_t i) {
     work(i);
-    told.add();
+    reporter.add();
   });
 }
 

@@ -298,7 +298,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   RepairsRecord repaired = details.repairs.take();
   analysis.contention = std::move(details.contention);
   analysis.placed = details.repairs.placed();
-  tell_repairs(repaired, details.repairs.moved_locks(), analysis.contention);
+  describe_repairs(repaired, details.repairs.moved_locks(), analysis.contention);
 
   std::vector<RunRecord> records;
   std::vector<RankRecord> of_ranks;
@@ -321,7 +321,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   if (followed_locks(outlines)) found.locks = std::move(details.locks);
   RunSummary& summary =
       database.run.emplace(summary_of(outlines, records, std::move(found), analysis.warnings));
-  drop_strays(summary, {database.contexts.size(), database.profiles.size()});
+  remove_strays(summary, {database.contexts.size(), database.profiles.size()});
   return analysis;
 }
 

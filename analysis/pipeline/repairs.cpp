@@ -147,20 +147,22 @@ void RunRepairs::add(const ProcessMeasurement& measurement, std::span<const Thre
   record_.moved_locks += measurement.counter(Counter::LocksMoved);
   for (const auto& [counter, why] : kLocksDeclined)
     if (const uint64_t count = measurement.counter(counter)) record_.declined_locks[why] += count;
-  constexpr double kSecond = 1e9;
+  constexpr double kNsPerSecond = 1e9;
   record_.conversions += measurement.counter(Counter::Conversions);
-  record_.conversion_s += static_cast<double>(measurement.counter(Counter::ConversionNanoseconds)) / kSecond;
+  record_.conversion_s +=
+      static_cast<double>(measurement.counter(Counter::ConversionNanoseconds)) / kNsPerSecond;
   record_.longest_conversion_s =
       std::max(record_.longest_conversion_s,
-               static_cast<double>(measurement.counter(Counter::LongestConversion)) / kSecond);
+               static_cast<double>(measurement.counter(Counter::LongestConversion)) / kNsPerSecond);
   record_.commits += measurement.counter(Counter::PageCommits);
-  record_.commit_s += static_cast<double>(measurement.counter(Counter::CommitNanoseconds)) / kSecond;
+  record_.commit_s += static_cast<double>(measurement.counter(Counter::CommitNanoseconds)) / kNsPerSecond;
   record_.merged_words += measurement.counter(Counter::MergedWords);
-  record_.converted_s += static_cast<double>(measurement.counter(Counter::ConvertedNanoseconds)) / kSecond;
+  record_.converted_s +=
+      static_cast<double>(measurement.counter(Counter::ConvertedNanoseconds)) / kNsPerSecond;
   add_balance(measurement, record_);
   const uint64_t start_ns = measurement.process.start_monotonic_ns;
   const auto since = [start_ns](const MeasuredRepair& repair) {
-    return static_cast<double>(repair.time_ns - std::min(repair.time_ns, start_ns)) / kSecond;
+    return static_cast<double>(repair.time_ns - std::min(repair.time_ns, start_ns)) / kNsPerSecond;
   };
   const MeasuredContexts contexts(measurement);
   for (const MeasuredRepair& repair : measurement.repairs) {
@@ -206,13 +208,13 @@ RepairsRecord RunRepairs::take() {
   return std::move(record_);
 }
 
-void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
-                  std::vector<ContendedRecord>& contention) {
+void describe_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
+                      std::vector<ContendedRecord>& contention) {
   const bool places = repairs.layout || repairs.locks || repairs.plan;
   for (ContendedRecord& record : contention) {
-    const auto add = [&record](const std::string& told) {
-      if (!told.empty() && record.repair.find(told) == std::string::npos)
-        record.repair += (record.repair.empty() ? "" : " ") + told;
+    const auto add = [&record](const std::string& text) {
+      if (!text.empty() && record.repair.find(text) == std::string::npos)
+        record.repair += (record.repair.empty() ? "" : " ") + text;
     };
     for (const ContendedRecord::Side& side : record.sides)
       for (RepairsRecord::Page& page : repairs.pages) {
@@ -223,10 +225,10 @@ void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
     if (const MovedLock* const lock = first_moved(locks, record))
       add(fmt::format("After {} of the run, these locks had lines of their own.",
                       format_duration(lock->since_s)));
-    const bool is_told = !record.repair.empty();  // about its page or locks
-    if (repairs.isolate && !is_told && (record.placeable.empty() || !places))
+    const bool is_explained = !record.repair.empty();  // about its page or locks
+    if (repairs.isolate && !is_explained && (record.placeable.empty() || !places))
       add("Not isolated: too few accesses were sampled during the run.");
-    if (places && record.placeable.empty() && !is_told)
+    if (places && record.placeable.empty() && !is_explained)
       add(fmt::format("Declined: {}.", reason_not_moved(record)));
     if (places)
       for (const Placeable& one : record.placeable) add(fate(repairs, record, one));

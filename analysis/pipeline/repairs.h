@@ -61,7 +61,7 @@ class RunRepairs {
 
 // Records for each finding what was or could be done about it (ContendedRecord::repair), and names the data
 // in isolated pages.
-void tell_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
-                  std::vector<ContendedRecord>& contention);
+void describe_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
+                      std::vector<ContendedRecord>& contention);
 
 }  // namespace prof

@@ -14,8 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double kLongestRun = 1e10;      // seconds: three centuries of one processor
-constexpr double kDearestTrigger = 0.01;  // seconds: a hundred times the most expensive one measured
+constexpr double kMaxRunSeconds = 1e10;      // three centuries of one processor
+constexpr double kMaxTriggerSeconds = 0.01;  // a hundred times the most expensive one measured
 constexpr int64_t kLastStatus = 255;
 constexpr int64_t kLastSignal = 64;
 
@@ -80,11 +80,11 @@ RunRecord record_in(const std::optional<std::string>& contents) {
   return {command(record),
           text(record, "host"),
           start(record),
-          number(record, "wall_s", kLongestRun),
-          number(record, "cpu_s", kLongestRun),
+          number(record, "wall_s", kMaxRunSeconds),
+          number(record, "cpu_s", kMaxRunSeconds),
           integer(record, "exit_status", kLastStatus),
           integer(record, "signal", kLastSignal),
-          number(record, "trigger_cost_s", kDearestTrigger),
+          number(record, "trigger_cost_s", kMaxTriggerSeconds),
           integer(record, "pid", INT32_MAX),
           integer(record, "end_monotonic_ns", INT64_MAX)};
 }

@@ -88,8 +88,8 @@ MetricTotal total_of(const Measurements& measurements, const std::string& metric
   return sum;
 }
 
-// The launcher misses processes that nobody waited for. Threads that were killed left no end. Some threads
-// could not be sampled. The largest of the three sums is nearest to the CPU time that was used.
+// The launcher misses processes that no process waited for. Threads that were killed left no end. Some
+// threads could not be sampled. The largest of the three sums is nearest to the CPU time that was used.
 double cpu_seconds(const Measurements& measurements, const std::vector<RunRecord>& records) {
   double launched = 0;
   for (const RunRecord& record : records) launched += record.cpu_s.value_or(0);

@@ -8,7 +8,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr uintmax_t kMaxSource = 4u << 20;  // generated code is larger, and nobody reads it
+constexpr uintmax_t kMaxSource = 4u << 20;  // generated code is larger, and not meant to be read
 
 }  // namespace
 

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr uint64_t kMaxFileBytes = 16 << 20;  // people write far less
 constexpr size_t kMaxRepairs = hpcrun::kMaxPlanEntries;
 constexpr size_t kMaxPathNames = 256;
-constexpr uint64_t kMostOffset = (uint64_t{1} << 48) - 1;
+constexpr uint64_t kMaxOffset = (uint64_t{1} << 48) - 1;
 constexpr uint64_t kMaxBytes = INT64_MAX;
 constexpr size_t kMaxBuildIdBytes = sizeof(hpcrun::PlanModule::build_id);
 constexpr size_t kMaxModuleName = sizeof(hpcrun::PlanModule::path) - 1;
@@ -110,7 +110,7 @@ class Reader {
         address.module.find('\0') != std::string::npos)
       fail_at("module", fmt::format("the path of a file, up to {} bytes", kMaxModuleName).c_str());
     address.build_id = build_id_in(object);
-    address.offset = number_in(object, "offset", 0, kMostOffset);
+    address.offset = number_in(object, "offset", 0, kMaxOffset);
     return address;
   }
 

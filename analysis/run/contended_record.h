@@ -76,7 +76,7 @@ struct ContendedRecord {
 
   struct Side {
     uint32_t profile = 0;  // index into Database::profiles: the thread
-    std::string name;      // of the variable that contains the bytes; empty if there is none or it is unknown
+    std::string name;      // of the variable that contains the bytes; empty if it is unknown
     std::string declared;  // "stats.cpp:12", of that variable; empty if unknown
     std::string place;     // "[3].hits"; empty for the object itself, or if unknown
     hpcrun::AccessKind access = hpcrun::AccessKind::ReadWrite;
@@ -88,7 +88,7 @@ struct ContendedRecord {
     uint64_t allocation = 0;   // its index in `allocations` plus 1; 0 if it has none
     uint64_t accesses = 0;     // observed accesses
     double weight_s = 0;
-    uint32_t context = 0;  // index into Database::contexts: where most of them were made
+    uint32_t context = 0;  // index into Database::contexts: the one with most of them
     // Not in run.json:
     ModuleAddress variable;       // the address of the variable `name`; no module if there is none
     uint64_t variable_bytes = 0;  // 0 if unknown
@@ -110,7 +110,7 @@ struct ContendedRecord {
     uint64_t conflicts_after = 0;
   };
   std::vector<Placeable> placeable;
-  ModuleAddress variable;  // the address of the variable; no module if it is none
+  ModuleAddress variable;  // the address of the variable; no module if it is not a variable
 };
 
 // Visits all fields except changes, allocations and sides.

@@ -18,13 +18,13 @@ const Json& member(const Json& object, const char* name) {
 }
 
 // Limits times, rates and costs: no measured value is negative or larger than this.
-constexpr double kLargest = 1e18;
+constexpr double kMaxNumber = 1e18;
 
 std::optional<double> number(const Json& object, const char* name) {
   const Json& value = member(object, name);
   if (!value.is_number()) return std::nullopt;
   const auto number = value.get<double>();
-  return number >= 0 && number <= kLargest ? std::optional(number) : std::nullopt;
+  return number >= 0 && number <= kMaxNumber ? std::optional(number) : std::nullopt;
 }
 
 std::optional<uint64_t> count(const Json& object, const char* name) {
@@ -121,11 +121,11 @@ ContendedRecord contended_in(const Json& json) {
 LocksRecord locks_in(const Json& json) {
   LocksRecord records;
   if (const Json& locks = member(json, "locks"); locks.is_array()) {
-    for (const Json& told : locks) {
+    for (const Json& item : locks) {
       LockRecord& lock = records.locks.emplace_back();
-      read_fields(told, lock);
-      read_list(told, "waiters", lock.waiters);
-      read_list(told, "holders", lock.holders);
+      read_fields(item, lock);
+      read_list(item, "waiters", lock.waiters);
+      read_list(item, "holders", lock.holders);
     }
   }
   read_list(json, "blocked", records.blocked);
@@ -337,7 +337,7 @@ RunSummary run_in(const Json& json, RunLimits limits) {
   if (const Json& repairs = member(json, "repairs"); repairs.is_object())
     summary.repairs = repairs_in(repairs);
   summary.notes = notes_in(json);
-  drop_strays(summary, limits);
+  remove_strays(summary, limits);
   return summary;
 }
 

@@ -13,27 +13,27 @@ bool leads_somewhere(const ContendedRecord::Side& side, const ContendedRecord& r
          side.allocation <= record.allocations.size();
 }
 
-void drop_strays(ContendedRecord& record, RunLimits limits) {
+void remove_strays(ContendedRecord& record, RunLimits limits) {
   for (ContendedRecord::Allocation& allocation : record.allocations)
     if (allocation.context >= limits.contexts) allocation.context = 0;
   std::erase_if(record.sides, [&](const auto& side) { return !leads_somewhere(side, record, limits); });
 }
 
 template <typename Record>
-void drop_strays(std::vector<Record>& records, RunLimits limits) {
+void remove_strays(std::vector<Record>& records, RunLimits limits) {
   std::erase_if(records, [&](const Record& one) { return one.context >= limits.contexts; });
 }
 
-void drop_strays(LocksRecord& records, RunLimits limits) {
+void remove_strays(LocksRecord& records, RunLimits limits) {
   for (LockRecord& lock : records.locks) {
-    drop_strays(lock.waiters, limits);
-    drop_strays(lock.holders, limits);
+    remove_strays(lock.waiters, limits);
+    remove_strays(lock.holders, limits);
     if (lock.allocation >= limits.contexts) lock.allocation = 0;
   }
   std::erase_if(records.locks, [](const LockRecord& lock) { return lock.waiters.empty(); });
-  drop_strays(records.blocked, limits);
-  drop_strays(records.idle, limits);
-  drop_strays(records.open, limits);
+  remove_strays(records.blocked, limits);
+  remove_strays(records.idle, limits);
+  remove_strays(records.open, limits);
 }
 
 }  // namespace
@@ -44,12 +44,12 @@ uint64_t RunSummary::dropped_samples() const {
   return all;
 }
 
-void drop_strays(RunSummary& run, RunLimits limits) {
+void remove_strays(RunSummary& run, RunLimits limits) {
   for (DeviceUse& use : run.devices)
     std::erase_if(use.queues,
                   [&](const DeviceUse::Queue& queue) { return queue.profile >= limits.profiles; });
-  for (ContendedRecord& record : run.contention) drop_strays(record, limits);
-  drop_strays(run.locks, limits);
+  for (ContendedRecord& record : run.contention) remove_strays(record, limits);
+  remove_strays(run.locks, limits);
   for (RepairsRecord::Site& site : run.repairs.sites)
     if (site.context >= limits.contexts) site.context = 0;
 }

@@ -74,6 +74,6 @@ struct RunLimits {
 
 // Removes invalid entries: contexts and profiles that the database does not have, places beyond a cache line,
 // locks without waits.
-void drop_strays(RunSummary& run, RunLimits limits);
+void remove_strays(RunSummary& run, RunLimits limits);
 
 }  // namespace prof

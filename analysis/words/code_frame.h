@@ -1,5 +1,5 @@
 #pragma once
-// A function on a call path, as sentences, findings and pages name it.
+// A function on a call path, for sentences, findings and pages.
 
 #include <cstdint>
 #include <string>

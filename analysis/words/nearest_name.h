@@ -1,5 +1,5 @@
 #pragma once
-// Finds what a misspelt name was meant to be.
+// Finds the name that a misspelt one stands for.
 
 #include <string>
 #include <string_view>
@@ -7,11 +7,12 @@
 
 namespace prof {
 
-// The name that a slip of the keyboard or two (a letter more, less, other or exchanged; one in three letters
-// at most) turns into `word`, or the only one that begins with it; empty when there is none. Case is ignored.
+// Returns the name that one or two typing errors (a letter more, less, other or exchanged; in one of three
+// letters at most) turn into `word`, or the only name that begins with it. Returns an empty name if there is
+// none. Ignores case.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& names);
 
-// "; did you mean NAME?", or empty.
+// Returns "; did you mean NAME?", or an empty text.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace prof

@@ -17,13 +17,13 @@ bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
 }
 
-// A pair of brackets, by the places of both, and how many others it lies in.
+// A pair of brackets: the positions of both, and the number of brackets around it.
 struct Brackets {
   size_t open = 0, close = 0;
   size_t depth = 0;
 };
 
-// The brackets of a name without those that are an operator's: operator<, operator->, operator().
+// The brackets of a name, without those that belong to an operator: operator<, operator->, operator().
 class NameParts {
  public:
   explicit NameParts(std::string_view name) : name_(name) {
@@ -37,7 +37,7 @@ class NameParts {
     }
   }
 
-  // Of the template arguments that are not dots already, those that lie deepest.
+  // Shortens the innermost template arguments that are not dots already.
   const Brackets* innermost_arguments() const {
     const Brackets* found = nullptr;
     for (const Brackets& brackets : pairs_)
@@ -46,7 +46,7 @@ class NameParts {
     return found;
   }
 
-  // Those of the function itself: the last ones outside of others that no scope follows.
+  // Shortens those of the function itself: the last ones outside other arguments that no scope follows.
   const Brackets* parameters() const {
     const Brackets* found = nullptr;
     for (const Brackets& brackets : pairs_)
@@ -57,7 +57,7 @@ class NameParts {
     return found;
   }
 
-  // Behind the first scope outside of brackets; 0 where there is none.
+  // Returns the position after the first scope outside brackets; 0 if there is none.
   size_t behind_outermost_scope() const {
     for (size_t at = name_.find(kScope); at != std::string_view::npos; at = name_.find(kScope, at + 1))
       if (std::ranges::none_of(pairs_, [at](const Brackets& b) { return at > b.open && at < b.close; }))
@@ -111,7 +111,7 @@ bool has_arguments_shortened(std::string& name) {
   return true;
 }
 
-// The parameters that are dots, and what stands behind them (const), go altogether.
+// Removes the parameters that are dots together with the words after them (const).
 bool has_parameters_dropped(std::string& name) {
   const NameParts parts(name);
   const Brackets* found = parts.parameters();

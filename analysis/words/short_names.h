@@ -1,5 +1,5 @@
 #pragma once
-// Names of functions that fit into a row.
+// Shortens names of functions to fit into a row.
 
 #include <cstddef>
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace prof {
 
-// At most `columns` (at least 5) wide. What says least about which function it is becomes "..." first: the
-// parameters, the template arguments from the innermost ones on, then the namespaces from the outermost on.
-// The function's own name is kept while it fits, and an operator's with it.
+// Returns a name that is at most `columns` (at least 5) wide. Replaces the least informative parts by "..."
+// first: the parameters, the template arguments from the innermost ones on, then the namespaces from the
+// outermost on. Keeps the function's own name while it fits, together with an operator's.
 std::string shorten_name(std::string_view name, size_t columns);
 
 }  // namespace prof

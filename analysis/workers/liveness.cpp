@@ -16,9 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBeat = 1s;
+constexpr auto kBeatInterval = 1s;
 // Longer than a network file system may hide what others wrote.
-constexpr auto kPatience = 90s;
+constexpr auto kLivenessTimeout = 90s;
 
 std::string sign_of(int rank) {
   return fmt::format("alive.{}", rank);
@@ -89,7 +89,7 @@ void Heartbeat::beat() {
     } catch (const std::system_error&) {
       // A process that cannot write will report more important errors.
     }
-    is_over_.wait_for(guard, kBeat, [this] { return over_; });
+    is_over_.wait_for(guard, kBeatInterval, [this] { return over_; });
   }
 }
 
@@ -98,19 +98,19 @@ Watch::Watch(const SharedFolder& folder, Member other, int rank)
       other_(std::move(other)),
       rank_(rank),
       last_change_(Clock::now()),
-      next_look_(last_change_ + kBeat) {}
+      next_look_(last_change_ + kBeatInterval) {}
 
 bool Watch::has_died() {
   const Clock::time_point now = Clock::now();
   if (now < next_look_) return false;
-  next_look_ = now + kBeat;
+  next_look_ = now + kBeatInterval;
   if (other_.has_ended()) return true;
   const std::string sign = folder_.read(sign_of(rank_)).value_or("");
   if (sign != last_sign_) {
     last_sign_ = sign;
     last_change_ = now;
   }
-  return now - last_change_ > kPatience;
+  return now - last_change_ > kLivenessTimeout;
 }
 
 }  // namespace prof

@@ -24,9 +24,9 @@ bool AccessStream::append(const AccessRecord& access, NodeId node) noexcept {
 }
 
 bool AccessStream::append(const AccessRecord& access, const HardwareAccess& hardware, NodeId node) noexcept {
-  const AccessRecord told{access.time_ns, 0, hardware.period, hardware.told, kAccessHardware,
-                          hardware.cycles};
-  return append(told, node) && append(access, node);
+  const AccessRecord from_hardware{access.time_ns, 0, hardware.period, hardware.load_bits, kAccessHardware,
+                                   hardware.cycles};
+  return append(from_hardware, node) && append(access, node);
 }
 
 void AccessStream::seal() noexcept {

@@ -153,7 +153,7 @@ void ContentionWatch::sample(const WatchedThread& thread, const StoppedAt& at, u
     }
     if (meeting.count >= kMeetings) try_watch(line, meeting, at.now_ns);
   }
-  if (!nearest) return thread.loop->forget();
+  if (!nearest) return thread.loop->clear();
   callbacks_.report(thread.index, {*nearest, at.now_ns, weight_ns, false, true});
   measure_progress(thread, at, weight_ns, line_of(nearest->address), others, own, own_count);
 }
@@ -179,14 +179,14 @@ void ContentionWatch::measure_progress(const WatchedThread& thread, const Stoppe
   else if (!asked && others && loop.wants_more())
     freeze_.ask(line, thread.index, others, at.now_ns);
   loop.note(line, at.pc, at.state, own, own_count, callbacks_.memory, at.now_ns);
-  if (freeze_.stay(line, thread.index, at.now_ns)) loop.forget();
+  if (freeze_.stay(line, thread.index, at.now_ns)) loop.clear();
 }
 
 void ContentionWatch::hit(const WatchedThread& thread, const StoppedAt& at, uint64_t signal_data) noexcept {
   const uint64_t line = lines_[signal_data >> 8 & (kRememberedLines - 1)].load(std::memory_order_relaxed);
   const uint64_t word = line + (signal_data & 7) * kWordBytes;
   hits_left_.fetch_sub(1, std::memory_order_relaxed);
-  thread.loop->forget();  // a hit takes time, which is not progress
+  thread.loop->clear();  // a hit takes time, which is not progress
   // No sample has ended the watch in time, so this hit may be much later than the meeting.
   if (at.now_ns > deadline_ns_.load(std::memory_order_relaxed)) return;
   suspects_.note_seen(line, at.now_ns);
@@ -220,7 +220,7 @@ void ContentionWatch::sampled_access(const WatchedThread& thread, const SampledA
   const uint64_t line = line_of(access.address);
   Meeting meeting;
   suspects_.visit({line, thread.index, words_of(access), writes(access.kind), sampled.time_ns}, meeting);
-  if (sampled.hardware.told & (kToldPeer | kToldSharedCache)) {
+  if (sampled.hardware.load_bits & (kLoadFromPeer | kLoadFromSharedCache)) {
     suspects_.note_seen(line, sampled.time_ns);
     go_on_searching(sampled.time_ns);
   } else if (!suspects_.was_seen(line, sampled.time_ns)) {

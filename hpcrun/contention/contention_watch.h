@@ -33,7 +33,7 @@ struct WatchedThread {
   LoopProgress* loop;
 };
 
-// Where a thread stopped.
+// The position at which a thread stopped.
 struct StoppedAt {
   MachineState state;
   uint64_t pc;
@@ -50,7 +50,7 @@ struct Evidence {
   HardwareAccess hardware = {};
 };
 
-// What the watch needs from the process.
+// The services that the watch needs from the process.
 struct WatchCallbacks {
   int (*tid_of)(uint32_t thread) noexcept;  // 0: it has ended
   void (*report)(uint32_t thread, const Evidence& evidence) noexcept;

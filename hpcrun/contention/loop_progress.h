@@ -42,7 +42,7 @@ class LoopProgress {
             const MemoryReader& memory, uint64_t now_ns) noexcept;
 
   // Drops the last sample, because the thread did something else since.
-  void forget() noexcept { now_ns_ = 0; }
+  void clear() noexcept { now_ns_ = 0; }
 
   // Returns true if more freezes are useful. A few dozen changes are enough.
   bool wants_more() const noexcept { return alone_ < kMaxAlone; }

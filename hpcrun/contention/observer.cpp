@@ -194,15 +194,15 @@ void on_sample(ThreadState& thread, const RecordedSample& sample) noexcept {
   const uint64_t now = sample.now_ns;
   memory->stack = &sample.stack;
   if (FrequentCalls* const calls = heap.calls.load(std::memory_order_acquire)) calls->renew();
-  if (is_alone()) return memory->loop.forget();
+  if (is_alone()) return memory->loop.clear();
   watch->pass(now);
   const Parallelism::Threads threads = running_threads(thread, *memory, now);
   if (threads == Parallelism::Threads::InTurns) {
     watch->call_off_search(now);
-    return memory->loop.forget();
+    return memory->loop.clear();
   }
   const StoppedAt at = stopped_at(thread, sample.context, now);
-  if (is_own(at.pc)) return memory->loop.forget();
+  if (is_own(at.pc)) return memory->loop.clear();
   watch->sample(watched(thread, *memory), at, sample.weight, threads == Parallelism::Threads::Together);
 }
 
@@ -253,7 +253,7 @@ constexpr char kRefused[] =
     "Contention cannot be confirmed here: the kernel refuses breakpoints (perf_event_open); "
     "kernel.perf_event_paranoid of 2 or less and a seccomp profile that lets it pass allow them.";
 
-constexpr char kNotTold[] =
+constexpr char kNoMemorySamples[] =
     "Contention was searched for with breakpoints: the kernel refuses memory samples (PEBS, IBS); `sysctl "
     "kernel.perf_event_paranoid=1` may allow them.";
 
@@ -310,7 +310,7 @@ void start() noexcept {
   process_state.file.counter(Counter::LooksForContention)
       .store(static_cast<uint64_t>(source), std::memory_order_relaxed);
   if (!samples_accesses && process_state.config.memory_hardware != MemoryHardware::None)
-    process_state.file.write_note(kNotTold, NoteKind::Contention);
+    process_state.file.write_note(kNoMemorySamples, NoteKind::Contention);
   follow_allocations();
   switch_on(slot);
 }
@@ -344,7 +344,7 @@ void note_module(const ModuleInfo& module) noexcept {
   note_profiler_data(module.path, module.start, module.end);
 }
 
-void forget() noexcept {
+void reset_after_fork() noexcept {
   switch_off(slot);
 }
 
@@ -358,7 +358,7 @@ constexpr Hooks kContentionHooks{.kind = &slot,
                                  .start = start,
                                  .signals = signals,
                                  .finish = finish,
-                                 .fork_child = forget,
+                                 .fork_child = reset_after_fork,
                                  .module = note_module,
                                  .second_thread = populate,
                                  .thread_end = end_thread,

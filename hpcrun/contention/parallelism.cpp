@@ -23,10 +23,10 @@ Parallelism::Threads Parallelism::judge(uint64_t elapsed_ns, uint64_t used_ns) n
   const uint64_t ready = ready_ns_.exchange(0, std::memory_order_relaxed);
   const bool is_unsure = is_unsure_.exchange(false, std::memory_order_relaxed);
   const uint64_t percent = elapsed_ns / 100;
-  const bool is_told = elapsed_ns < kMaxWindowNs;
-  const bool may_take_turns = is_told && used_ns < kTogetherPercent * percent;
+  const bool is_recent = elapsed_ns < kMaxWindowNs;
+  const bool may_take_turns = is_recent && used_ns < kTogetherPercent * percent;
   const bool asked = asks_.exchange(may_take_turns, std::memory_order_relaxed);
-  if (!is_told || (may_take_turns && !asked)) return Threads::Unknown;
+  if (!is_recent || (may_take_turns && !asked)) return Threads::Unknown;
   const bool take_turns = may_take_turns && !is_unsure && used_ns + ready < kReadyPercent * percent;
   return take_turns ? Threads::InTurns : Threads::Together;
 }

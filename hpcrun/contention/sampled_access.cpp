@@ -23,7 +23,8 @@ DataSource source_of(const MemoryRecord& record, MemoryEvent event) noexcept {
   if (event == MemoryEvent::Operations) return source;
   source.operation = event == MemoryEvent::Stores ? Operation::Store : Operation::Load;
   const bool is_modified = event == MemoryEvent::ModifiedLoads || event == MemoryEvent::RemoteModifiedLoads;
-  if (is_modified || event == MemoryEvent::ForwardedLoads) source.tells_snoops = source.came_from_peer = true;
+  if (is_modified || event == MemoryEvent::ForwardedLoads)
+    source.reports_snoops = source.came_from_peer = true;
   source.was_modified |= is_modified;
   source.is_remote |= event == MemoryEvent::RemoteModifiedLoads;
   return source;
@@ -32,13 +33,13 @@ DataSource source_of(const MemoryRecord& record, MemoryEvent event) noexcept {
 uint32_t bits_of(const DataSource& source) noexcept {
   if (source.operation == Operation::Store) return 0;
   const bool is_shared = source.origin == Origin::SharedCache || source.origin == Origin::RemoteCache;
-  uint32_t told = 0;
-  if (source.tells_snoops) told |= kToldSnoops;
-  if (source.is_transfer()) told |= kToldPeer;
-  if (source.was_modified) told |= kToldModified;
-  if (source.is_remote) told |= kToldRemote;
-  if (is_shared && !source.missed) told |= kToldSharedCache;
-  return told;
+  uint32_t bits = 0;
+  if (source.reports_snoops) bits |= kLoadReportsSnoops;
+  if (source.is_transfer()) bits |= kLoadFromPeer;
+  if (source.was_modified) bits |= kLoadModified;
+  if (source.is_remote) bits |= kLoadRemote;
+  if (is_shared && !source.missed) bits |= kLoadFromSharedCache;
+  return bits;
 }
 
 bool decode_at(uint64_t address, const MemoryReader& code, Instruction& out) noexcept {

@@ -18,7 +18,7 @@ bool WrittenLines::start() noexcept {
   return entries_ != nullptr;
 }
 
-void WrittenLines::forget() noexcept {
+void WrittenLines::reset_after_fork() noexcept {
   entries_ = nullptr;
   count_.store(0, std::memory_order_relaxed);
   lost_.store(0, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ class WrittenLines {
   // Reserves 5 MiB, which the kernel provides as they are used. Returns false if there is no memory.
   bool start() noexcept;
   // Resets the table in a forked child, which has none of the parent's lines.
-  void forget() noexcept;
+  void reset_after_fork() noexcept;
 
   // Records that a thread changed these bytes of the line at this address, one bit each. Async-signal-safe.
   void note(uint64_t line, uint32_t thread, uint64_t bytes) noexcept;

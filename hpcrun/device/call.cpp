@@ -101,11 +101,11 @@ void tell_others_of(DeviceThread& device, CallKind kind, Interval wait) noexcept
   for (uint16_t i = 0; i < engine.device_count; ++i) {
     if (!device.waiter.wait.scope.has_device(i)) continue;
     if (kind == CallKind::Block && device.shared_places[i] == SharedDevice::kNoPlace) continue;
-    Interval told = wait;
-    if (kind == CallKind::Block) told.begin += worked_in_call(device, wait);
+    Interval reported = wait;
+    if (kind == CallKind::Block) reported.begin += worked_in_call(device, wait);
     if (kind == CallKind::Block && !engine.schedule.under_way(i))
-      told.end = std::min(told.end, engine.schedule.last_end(i));
-    engine.shared[i].end_wait(device.shared_places[i], told);
+      reported.end = std::min(reported.end, engine.schedule.last_end(i));
+    engine.shared[i].end_wait(device.shared_places[i], reported);
     device.shared_places[i] = SharedDevice::kNoPlace;
   }
 }

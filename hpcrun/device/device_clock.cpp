@@ -15,13 +15,13 @@ namespace {
 constexpr int kKernelClocks[] = {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME, CLOCK_REALTIME};
 
 // Some drivers round their times, and our readings are not simultaneous.
-constexpr int64_t kTolerance_ns = 2'000;
+constexpr int64_t kToleranceNs = 2'000;
 
-constexpr int64_t kWide_ns = 100'000;
+constexpr int64_t kWideNs = 100'000;
 
 // Upper limit of the drift between two clocks.
-constexpr uint64_t kDrift_ppm = 500;
-constexpr uint64_t kMost_us = 1'000'000'000'000;
+constexpr uint64_t kDriftPpm = 500;
+constexpr uint64_t kMaxUs = 1'000'000'000'000;
 
 int64_t difference_to(int clock) noexcept {
   if (clock == CLOCK_MONOTONIC) return 0;
@@ -48,11 +48,11 @@ void DeviceClock::observe(uint64_t before_ns, uint64_t queued, uint64_t after_ns
 
 void DeviceClock::look(int64_t low, int64_t high, uint64_t now_ns) noexcept {
   const auto fits = [=](int64_t offset) {
-    return offset >= low - kTolerance_ns && offset <= high + kTolerance_ns;
+    return offset >= low - kToleranceNs && offset <= high + kToleranceNs;
   };
   // A thread that was descheduled while enqueuing gives a wide bracket, which is used only if there is
   // nothing better.
-  const bool is_wide = high - low > kWide_ns;
+  const bool is_wide = high - low > kWideNs;
   if (is_wide && looked_ns_ != 0) return;
   const uint64_t since = looked_ns_ ? now_ns - looked_ns_ : 0;
   if (!is_wide) looked_ns_ = now_ns;
@@ -72,7 +72,7 @@ void DeviceClock::look(int64_t low, int64_t high, uint64_t now_ns) noexcept {
   }
 
   // The previous bracket has widened by the possible drift since.
-  const auto drift = static_cast<int64_t>(std::min(since / 1'000, kMost_us) * kDrift_ppm / 1'000);
+  const auto drift = static_cast<int64_t>(std::min(since / 1'000, kMaxUs) * kDriftPpm / 1'000);
   const int64_t narrow_low = std::max(low, low_ - drift);
   const int64_t narrow_high = std::min(high, high_ + drift);
   const bool agree = has_bracket_ && narrow_low <= narrow_high;

@@ -15,7 +15,7 @@ namespace hpcrun {
 class DeviceClock {
  public:
   // True if the clocks should be compared again.
-  bool is_due(uint64_t now_ns) const noexcept { return now_ns - looked_ns_ >= kInterval_ns; }
+  bool is_due(uint64_t now_ns) const noexcept { return now_ns - looked_ns_ >= kIntervalNs; }
 
   // Takes the device's time `queued` of a command that was enqueued between these times of CLOCK_MONOTONIC.
   void observe(uint64_t before_ns, uint64_t queued, uint64_t after_ns, uint64_t now_ns) noexcept;
@@ -29,7 +29,7 @@ class DeviceClock {
 
  private:
   // Clocks drift apart by up to 500 parts per million if NTP slews one of them: 5 us in this interval.
-  static constexpr uint64_t kInterval_ns = 10'000'000;
+  static constexpr uint64_t kIntervalNs = 10'000'000;
 
   void look(int64_t low, int64_t high, uint64_t now_ns) noexcept;
 

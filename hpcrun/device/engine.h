@@ -120,9 +120,9 @@ void leave_out_library(const void* code) noexcept;
 // stay valid.
 void watch_library(const char* beginning, void (*before_opening)() noexcept) noexcept;
 
-// Has a thread of ours end the measuring of devices as the process ends by _exit(), while others may be
-// anywhere: `flush`, if any, is called by it to hand in what has completed. It is not waited for long. Four
-// at most, for good.
+// Measures the last tasks of devices when the process ends by _exit(), while other threads may be anywhere. A
+// thread of the runtime calls `flush`, if any, to hand in the tasks that have completed. The process waits
+// for it only briefly. At most four functions; they cannot be removed.
 void flush_at_sudden_end(void (*flush)() noexcept) noexcept;
 
 // Records the text of a degradation, shown in every report; each sentence once.

@@ -28,14 +28,14 @@ size_t IntervalHistory::first_ending_at_or_after(uint64_t time) const noexcept {
 
 // Makes room. Moves entries at most once per entry added or discarded.
 bool IntervalHistory::make_room() noexcept {
-  const auto forgotten = static_cast<size_t>(entries_ - memory_);
-  if (forgotten + count_ < room_) return true;
+  const auto removed = static_cast<size_t>(entries_ - memory_);
+  if (removed + count_ < room_) return true;
   if (count_ == kMaxEntries) {
-    forget_before(entries_[count_ / 2].begin);
+    remove_before(entries_[count_ / 2].begin);
     return make_room();
   }
   Entry* moved = memory_;
-  if (forgotten < count_ || !room_) {
+  if (removed < count_ || !room_) {
     const size_t more = room_ ? room_ * 2 : kFirstRoom;
     moved = arena_->allocate_array<Entry>(more);  // the smaller blocks together waste as much
     if (!moved) return false;
@@ -48,7 +48,7 @@ bool IntervalHistory::make_room() noexcept {
 }
 
 void IntervalHistory::renew_sums(size_t from) noexcept {
-  uint64_t sum = from ? end_of_sum(from - 1) : forgotten_sum_;
+  uint64_t sum = from ? end_of_sum(from - 1) : removed_sum_;
   for (size_t i = from; i < count_; ++i) {
     entries_[i].sum_before = sum;
     sum += entries_[i].end - entries_[i].begin;
@@ -56,9 +56,9 @@ void IntervalHistory::renew_sums(size_t from) noexcept {
 }
 
 uint64_t IntervalHistory::add(uint64_t begin, uint64_t end) noexcept {
-  begin = std::max(begin, forgotten_until_);
+  begin = std::max(begin, kept_since_);
   if (begin >= end || !make_room()) return 0;
-  begin = std::max(begin, forgotten_until_);  // making room may have discarded more
+  begin = std::max(begin, kept_since_);  // making room may have discarded more
   if (begin >= end) return 0;
   const uint64_t before = total();
   const size_t first = first_ending_at_or_after(begin);
@@ -95,14 +95,14 @@ Interval IntervalHistory::first_in(Interval window) const noexcept {
   return {std::max(entries_[at].begin, window.begin), std::min(entries_[at].end, window.end)};
 }
 
-void IntervalHistory::forget_before(uint64_t time) noexcept {
-  if (time <= forgotten_until_) return;
+void IntervalHistory::remove_before(uint64_t time) noexcept {
+  if (time <= kept_since_) return;
   const uint64_t sum = covered_before(time);
   const size_t kept = first_ending_at_or_after(time + 1);
   entries_ += kept;
   count_ -= kept;
-  forgotten_sum_ = sum;
-  forgotten_until_ = time;
+  removed_sum_ = sum;
+  kept_since_ = time;
   if (!count_ || entries_[0].begin >= time) return;
   entries_[0].begin = time;
   entries_[0].sum_before = sum;

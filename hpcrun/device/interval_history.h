@@ -17,10 +17,10 @@ class IntervalHistory {
   void attach(Arena& arena) noexcept { arena_ = &arena; }
 
   // Adds [begin, end). Returns how much of it is new. Time that is already in the set, or before
-  // forgotten_until(), does not count.
+  // kept_since(), does not count.
   uint64_t add(uint64_t begin, uint64_t end) noexcept;
 
-  // Returns how much of [0, time) is in the set. Exact from forgotten_until() on.
+  // Returns how much of [0, time) is in the set. Exact from kept_since() on.
   uint64_t covered_before(uint64_t time) const noexcept;
   uint64_t covered(uint64_t begin, uint64_t end) const noexcept;
 
@@ -28,13 +28,13 @@ class IntervalHistory {
   // if there is none. Exact as above.
   Interval first_in(Interval window) const noexcept;
 
-  uint64_t total() const noexcept { return count_ ? end_of_sum(count_ - 1) : forgotten_sum_; }
-  uint64_t last_end() const noexcept { return count_ ? entries_[count_ - 1].end : forgotten_until_; }
+  uint64_t total() const noexcept { return count_ ? end_of_sum(count_ - 1) : removed_sum_; }
+  uint64_t last_end() const noexcept { return count_ ? entries_[count_ - 1].end : kept_since_; }
   size_t count() const noexcept { return count_; }
 
   // Discards single intervals before `time`, and keeps their sum.
-  void forget_before(uint64_t time) noexcept;
-  uint64_t forgotten_until() const noexcept { return forgotten_until_; }
+  void remove_before(uint64_t time) noexcept;
+  uint64_t kept_since() const noexcept { return kept_since_; }
 
  private:
   struct Entry {
@@ -55,8 +55,8 @@ class IntervalHistory {
   size_t room_ = 0;           // of the memory
   Entry* entries_ = nullptr;  // within the memory, after discarded ones; disjoint, sorted
   size_t count_ = 0;
-  uint64_t forgotten_until_ = 0;
-  uint64_t forgotten_sum_ = 0;
+  uint64_t kept_since_ = 0;
+  uint64_t removed_sum_ = 0;
 };
 
 }  // namespace hpcrun

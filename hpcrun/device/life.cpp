@@ -119,14 +119,14 @@ HPCRUN_FORK_PATH void let_devices_go() noexcept {
   reinterpret_cast<EngineLock*>(fork_lock)->~EngineLock();
 }
 
-HPCRUN_FORK_PATH void forget_devices() noexcept {
+HPCRUN_FORK_PATH void reset_devices_after_fork() noexcept {
   switch_off(device_slot);
   if (device_activity.load(std::memory_order_relaxed))
     device_activity.store(nullptr, std::memory_order_relaxed);
   if (device_arrivals.load(std::memory_order_relaxed))
     device_arrivals.store(nullptr, std::memory_order_relaxed);
-  forget_process_mark();
-  forget_sudden_end();
+  reset_process_mark_after_fork();
+  reset_sudden_end_after_fork();
   if (engine.device_count || engine.arena.bytes_mapped()) new (&engine) EngineState;
 }
 

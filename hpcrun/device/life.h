@@ -14,7 +14,7 @@ void finish_devices() noexcept;
 // has no device.
 void hold_devices() noexcept;
 void let_devices_go() noexcept;
-void forget_devices() noexcept;
+void reset_devices_after_fork() noexcept;
 
 // Must be called before the calling thread opens a library with this name.
 void before_library_opens(const char* path) noexcept;

@@ -260,7 +260,7 @@ uint64_t Schedule::idle_before(uint64_t time, uint64_t known) const noexcept {
   return idle;
 }
 
-void Schedule::forget(uint64_t until) noexcept {
+void Schedule::remove_until(uint64_t until) noexcept {
   bool is_due = false;
   for (uint16_t i = 0; i < device_count_; ++i)
     is_due |= std::max({devices_[i].occupied.count(), devices_[i].waits.count(),
@@ -271,7 +271,7 @@ void Schedule::forget(uint64_t until) noexcept {
     until = std::min(until, waiter->timeline.needs_since(idle));
   for (const Wait* wait = first_wait_; wait; wait = wait->next) until = std::min(until, wait->since);
   for (uint16_t i = 0; i < device_count_; ++i)
-    devices_[i].for_each_history([&](IntervalHistory& history) { history.forget_before(until); });
+    devices_[i].for_each_history([&](IntervalHistory& history) { history.remove_before(until); });
 }
 
 bool Schedule::is_due(uint64_t now) const noexcept {
@@ -285,7 +285,7 @@ void Schedule::advance(uint64_t now) noexcept {
   for (Waiter* waiter = waiters_; waiter; waiter = waiter->next)
     waiter->timeline.resolve(until, [&](uint64_t time) { return idle_before(time, kForever); });
   release_tasks(until);
-  forget(until);
+  remove_until(until);
   advanced_ = now;
   since_advance_ = 0;
 }

@@ -260,7 +260,7 @@ class Schedule {
   void resolve_open_waits(uint64_t now, uint64_t until) noexcept;
   void resolve_waits(uint64_t until, const Waiter* whose) noexcept;
   void release_tasks(uint64_t until) noexcept;
-  void forget(uint64_t until) noexcept;
+  void remove_until(uint64_t until) noexcept;
 
   // Size of the first chunk of tasks; each is twice as large as the previous one, up to the maximum.
   static constexpr uint32_t kFirstChunkTasks = 512;

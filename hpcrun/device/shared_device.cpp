@@ -175,7 +175,7 @@ bool SharedDevice::join(const char* uuid) noexcept {
     if (claim()) return true;
   }
   sys_munmap(mapped, sizeof(File));
-  forget();
+  reset();
   return false;
 }
 
@@ -191,7 +191,7 @@ void SharedDevice::leave() noexcept {
     if (is_last) raw_syscall(SYS_unlinkat, AT_FDCWD, reinterpret_cast<long>(path_), 0);
   }
   sys_munmap(file_, sizeof(File));
-  forget();
+  reset();
 }
 
 void SharedDevice::begin_work(uint64_t since) noexcept {

@@ -22,7 +22,7 @@ class SharedDevice {
   // Releases the slot; the last process removes the file.
   void leave() noexcept;
   // Resets the state in a forked child: the slot is the parent's.
-  void forget() noexcept { *this = SharedDevice{}; }
+  void reset() noexcept { *this = SharedDevice{}; }
   bool joined() const noexcept { return file_ != nullptr; }
 
   // Record that this process has work for the device since then, or no more.

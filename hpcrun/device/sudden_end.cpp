@@ -72,12 +72,12 @@ void end_devices_suddenly() noexcept {
   const uint64_t begin = monotonic_ns();
   while (stage.load() == kAsked) {
     const uint64_t passed = monotonic_ns() - begin;
-    if (passed >= kPatience_ns) return;
-    wait_while(kAsked, kPatience_ns - passed);
+    if (passed >= kSuddenEndTimeoutNs) return;
+    wait_while(kAsked, kSuddenEndTimeoutNs - passed);
   }
 }
 
-HPCRUN_FORK_PATH void forget_sudden_end() noexcept {
+HPCRUN_FORK_PATH void reset_sudden_end_after_fork() noexcept {
   if (stage.load() != kNoThread) stage.store(kNoThread);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// What ELF structures are read from. A source copies bytes from an offset, or returns false and leaves the
-// target unspecified. Its functions keep no state: any thread may call them, and handlers if the source
-// itself is async-signal-safe, as those here are.
+// Sources from which ELF structures are read. A source copies bytes from an offset, or returns false and
+// leaves the target unspecified. Its functions keep no state: any thread may call them, and handlers if the
+// source itself is async-signal-safe, as those here are.
 
 #include <concepts>
 #include <cstddef>

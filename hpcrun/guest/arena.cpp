@@ -66,7 +66,7 @@ size_t Arena::process_bytes_mapped() noexcept {
   return process_bytes.load(std::memory_order_relaxed);
 }
 
-void Arena::forget_all() noexcept {
+void Arena::reset_after_fork() noexcept {
   process_bytes.store(0, std::memory_order_relaxed);
 }
 

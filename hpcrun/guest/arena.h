@@ -29,7 +29,7 @@ class Arena {
   static size_t process_bytes_mapped() noexcept;
 
   // Resets the process's total in a forked child, which inherits no arena.
-  static void forget_all() noexcept;
+  static void reset_after_fork() noexcept;
 
  private:
   struct Chunk;

@@ -103,7 +103,7 @@ void close_own_descriptor(int descriptor) noexcept {
   raw_syscall(SYS_close, descriptor);
 }
 
-void forget_descriptor(int descriptor) noexcept {
+void remove_own_descriptor(int descriptor) noexcept {
   remember(descriptor, false);
 }
 

@@ -18,14 +18,14 @@ int adopt_spare_descriptor(int descriptor) noexcept;
 int replace_own_descriptor(int descriptor, int number) noexcept;
 
 // Leaves the number to the program. A duplicate is remembered instead and returned (-1: there is no room for
-// one). The number stays open and is forgotten.
+// one). The number stays open and is no longer an own descriptor.
 int vacate_descriptor(int descriptor) noexcept;
 
-// Forgets and closes a descriptor.
+// Removes a descriptor from the own ones and closes it.
 void close_own_descriptor(int descriptor) noexcept;
 
-// Forgets a descriptor whose number the program took over by raw system calls.
-void forget_descriptor(int descriptor) noexcept;
+// Removes a descriptor whose number the program took over by raw system calls.
+void remove_own_descriptor(int descriptor) noexcept;
 
 [[nodiscard]] bool is_own_descriptor(int descriptor) noexcept;
 

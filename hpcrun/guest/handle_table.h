@@ -30,7 +30,7 @@ class HandleTable {
   }
 
   // Resets the table in a forked child: another thread of the parent may have been changing it.
-  void forget_all() noexcept { *this = HandleTable{}; }
+  void reset_after_fork() noexcept { *this = HandleTable{}; }
 
  private:
   struct Entry {

@@ -54,7 +54,7 @@ void* map_emptied_page() noexcept {
 }
 
 void unmap_own_memory(void* at, size_t bytes) noexcept {
-  forget_own_range(at);
+  remove_own_range(at);
   if (const MemorySource* const source = current.load(std::memory_order_acquire))
     source->unmap(at, bytes);
   else

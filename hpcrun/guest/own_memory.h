@@ -6,8 +6,8 @@
 
 namespace hpcrun {
 
-// What a forked child has of it: nothing, where it begins with a state of its own, a copy, or the same memory,
-// which the processes share. From a memory source it has a copy in any case.
+// The memory that a forked child has of it: none if it begins with a state of its own, a copy, or the same
+// memory, which the processes share. From a memory source it has a copy in any case.
 enum class InChild { Nothing, Copy, Same };
 
 struct MemorySource {

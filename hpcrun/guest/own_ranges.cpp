@@ -41,7 +41,7 @@ void note_own_range(const void* at, size_t bytes, bool is_in_child) noexcept {
   }
 }
 
-void forget_own_range(const void* at) noexcept {
+void remove_own_range(const void* at) noexcept {
   const auto start = reinterpret_cast<uint64_t>(at);
   const uint32_t count = used.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i)

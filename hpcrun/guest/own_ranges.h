@@ -13,7 +13,7 @@ namespace hpcrun {
 void note_own_range(const void* at, size_t bytes, bool is_in_child) noexcept;
 
 // Must be called before the memory is unmapped: the next mapping there is the program's.
-void forget_own_range(const void* at) noexcept;
+void remove_own_range(const void* at) noexcept;
 
 // Must be called in a forked child, which has no copy of the other ranges, before it maps memory of its own.
 void keep_own_ranges_of_child() noexcept;

@@ -70,7 +70,7 @@ inline uint64_t sys_clock_ns(clockid_t clock) noexcept {
 // refuses its data, or has no room for it for 2 ms, sends it without the data. A real-time signal without
 // room in the queue can still be lost if sent to another thread.
 inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
-  constexpr uint64_t kPatienceNs = 2'000'000;
+  constexpr uint64_t kSendTimeoutNs = 2'000'000;
   const int process = sys_getpid(), signal = info.si_signo;
   const auto send = [=](const siginfo_t& one) {
     const auto raw = reinterpret_cast<long>(&one);
@@ -79,7 +79,7 @@ inline void resend_signal(const siginfo_t& info, int tid = 0) noexcept {
   };
   long error = send(info);
   for (const uint64_t begin = sys_clock_ns(CLOCK_MONOTONIC);
-       error == -EAGAIN && sys_clock_ns(CLOCK_MONOTONIC) - begin < kPatienceNs; error = send(info))
+       error == -EAGAIN && sys_clock_ns(CLOCK_MONOTONIC) - begin < kSendTimeoutNs; error = send(info))
     raw_syscall(SYS_sched_yield);
   if (error >= 0) return;
   siginfo_t plain{};  // needs no room in the queue (__send_signal_locked, kernel/signal.c)

@@ -144,8 +144,8 @@ class AllocationContexts {
   static constexpr uint32_t kWays = 4;
   static constexpr uint32_t kCallers = 64;
 
-  // How far above the frame the next return address lies. It distinguishes the callers of `operator new` and
-  // of other small functions around the allocator at once.
+  // The distance from the frame to the next return address. It distinguishes the callers of `operator new`
+  // and of other small functions around the allocator at once.
   struct Caller {
     uint64_t address;
     uint64_t next;

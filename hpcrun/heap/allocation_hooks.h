@@ -1,7 +1,7 @@
 #pragma once
-// What else happens as the program allocates and releases: functions of repairs and counts, which set them
-// before the heap's start() and reset them in a forked child. nullptr: none. Called in the program's own
-// calls, outside handlers, by any thread.
+// Hooks for allocations and releases: functions of repairs and counts, which set them before the heap's
+// start() and reset them in a forked child. nullptr: none. Called in the program's own calls, outside
+// handlers, by any thread.
 
 #include <atomic>
 #include <cstdint>

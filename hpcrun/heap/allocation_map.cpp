@@ -11,7 +11,7 @@ bool AllocationMap::start() noexcept {
   return regions_;
 }
 
-void AllocationMap::forget() noexcept {
+void AllocationMap::reset_after_fork() noexcept {
   regions_ = nullptr;
 }
 

@@ -33,7 +33,7 @@ class AllocationMap {
   bool start() noexcept;
 
   // Resets the map in a forked child, which has none of the parent's memory for it. start() must follow.
-  void forget() noexcept;
+  void reset_after_fork() noexcept;
 
   // Adds an allocation; `site` is from 1 to kLastSite. Returns false if there is no memory for the shadow, or
   // the address is beyond kAddressBits; then it will not be found.

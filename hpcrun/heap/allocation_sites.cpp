@@ -30,7 +30,7 @@ void AllocationSites::populate() noexcept {
   if (slots_) populate_own_memory(slots_, kPopulated * sizeof(Slot));
 }
 
-void AllocationSites::forget() noexcept {
+void AllocationSites::reset_after_fork() noexcept {
   slots_ = nullptr;
   sites_ = nullptr;
   given_out_.store(0, std::memory_order_relaxed);

@@ -33,7 +33,7 @@ class AllocationSites {
   void populate() noexcept;
 
   // Resets the table in a forked child, which has none of the parent's memory for it. start() must follow.
-  void forget() noexcept;
+  void reset_after_fork() noexcept;
 
   // Returns the number of a site, which is new or known. `path` is a hash of the context's frames, not 0.
   // Returns kNoSite if all numbers are in use.

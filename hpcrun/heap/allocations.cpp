@@ -261,14 +261,14 @@ void finish() noexcept {
   hooks->unmapped.store(nullptr, std::memory_order_relaxed);
 }
 
-void forget() noexcept {
+void reset_after_fork() noexcept {
   knows_all_paths.store(true, std::memory_order_relaxed);
   finish();
-  forget_process_mark();
-  heap.map.forget();
-  heap.mappings.forget();
-  heap.sites.forget();
-  heap.recorded.forget();
+  reset_process_mark_after_fork();
+  heap.map.reset_after_fork();
+  heap.mappings.reset_after_fork();
+  heap.sites.reset_after_fork();
+  heap.recorded.reset_after_fork();
 }
 
 }  // namespace
@@ -284,7 +284,7 @@ bool sees_allocations() noexcept {
 constexpr Hooks kHeapHooks{.kind = &allocation_slot,
                            .start = start,
                            .finish = finish,
-                           .fork_child = forget,
+                           .fork_child = reset_after_fork,
                            .second_thread = begin_threads,
                            .thread_start = begin_thread};
 

@@ -11,7 +11,7 @@
 
 namespace hpcrun {
 
-// What the runtime keeps of each thread's allocations, from its first one on.
+// The runtime's data on each thread's allocations, from its first one on.
 extern constinit ThreadSlot<AllocationContexts> allocation_slot;
 
 // Returns the interface of libprof-heap.so, or nullptr if that was not loaded.

@@ -20,19 +20,19 @@ class Counts {
   // Must be called only for what was added.
   void remove(uint64_t place) noexcept { change(place, -1); }
   // Holds the place permanently, whatever is removed.
-  void keep(uint64_t place) noexcept { counts_[place % places].store(kMost, std::memory_order_relaxed); }
+  void keep(uint64_t place) noexcept { counts_[place % places].store(kMaxCount, std::memory_order_relaxed); }
   bool holds(uint64_t place) const noexcept {
     return counts_[place % places].load(std::memory_order_relaxed);
   }
 
  private:
-  static constexpr uint8_t kMost = UINT8_MAX;  // is never changed again: the true count is not known
+  static constexpr uint8_t kMaxCount = UINT8_MAX;  // is never changed again: the true count is not known
 
   void change(uint64_t place, int by) noexcept {
     std::atomic<uint8_t>& count = counts_[place % places];
     uint8_t before = count.load(std::memory_order_relaxed);
-    while (before != kMost && !count.compare_exchange_weak(before, static_cast<uint8_t>(before + by),
-                                                           std::memory_order_relaxed)) {
+    while (before != kMaxCount && !count.compare_exchange_weak(before, static_cast<uint8_t>(before + by),
+                                                               std::memory_order_relaxed)) {
     }
   }
 

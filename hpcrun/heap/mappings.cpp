@@ -23,7 +23,7 @@ bool Mappings::start() noexcept {
   return slots_;
 }
 
-void Mappings::forget() noexcept {
+void Mappings::reset_after_fork() noexcept {
   slots_ = nullptr;
 }
 

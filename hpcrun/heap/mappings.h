@@ -26,7 +26,7 @@ class Mappings {
   bool start() noexcept;
 
   // Resets the table in a forked child, which has none of the parent's mappings.
-  void forget() noexcept;
+  void reset_after_fork() noexcept;
 
   // Adds a mapping; `begin` is a multiple of the page size below 2^AllocationMap::kAddressBits. Returns false
   // if there is no room, or the address is beyond that; then it will not be found.

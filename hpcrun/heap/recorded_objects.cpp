@@ -26,7 +26,7 @@ bool RecordedObjects::start() noexcept {
   return places_;
 }
 
-void RecordedObjects::forget() noexcept {
+void RecordedObjects::reset_after_fork() noexcept {
   places_ = nullptr;
   given_out_.store(0, std::memory_order_relaxed);
 }

@@ -15,7 +15,7 @@ class RecordedObjects {
   bool start() noexcept;
 
   // Resets the table in a forked child, which has none of the parent's objects.
-  void forget() noexcept;
+  void reset_after_fork() noexcept;
 
   // Returns the object's number, from 1 on and never used twice, or kNone if there is no room or no number
   // left. `is_new` is set if this call assigned it.

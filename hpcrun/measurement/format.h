@@ -193,7 +193,7 @@ static_assert(sizeof(ValueCell) == 24);
 // minor version 2) is how long measuring had been paused by then, in ns.
 constexpr uint16_t kWaitingMetric = 0x8000;
 
-// What a thread waits for.
+// The kind of object that a thread waits for.
 enum class LockKind : uint8_t {
   Mutex = 1,
   ReadWriteLock = 2,
@@ -285,7 +285,7 @@ constexpr uint64_t kAccessExact = 8;  // bytes and kind are known; otherwise som
 constexpr uint64_t kAccessLocked = 16;
 constexpr uint64_t kAccessBits = 64;  // the bits above are the number of bytes
 
-// How accesses are observed: Counter::LooksForContention.
+// The method by which accesses are observed: Counter::LooksForContention.
 enum class ContentionSource : uint64_t {
   Breakpoints = 1,  // breakpoints, which confirm accesses found by decoding instructions
   Pebs = 2,         // Intel's memory samples (since minor version 6, as is the next)
@@ -368,7 +368,7 @@ struct ThreadMemoryRecord {  // addresses of a thread that used memory of other 
   uint64_t stack_high;  // exclusive; both 0: not known
   uint64_t pointer;     // the thread pointer: thread-local variables are below it
 };
-// What a note is about: views repeat those that say what is missing from what they show.
+// The subject of a note. Views repeat the notes that state what is missing from what they show.
 enum class NoteKind : uint64_t {
   ByWords = 0,     // of files before minor version 14, which do not say
   Run = 1,         // the run as a whole

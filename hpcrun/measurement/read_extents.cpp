@@ -90,8 +90,8 @@ const char* stream_name(StreamKind kind) {
 
 // Takes the rank that MPI reported. If the launcher gave a rank, it is the same, but the number of ranks may
 // be missing.
-void take_rank_by_mpi(uint64_t told, MeasuredProcess& process) {
-  const uint64_t number = told & UINT32_MAX, ranks = told >> 32;
+void take_rank_by_mpi(uint64_t packed, MeasuredProcess& process) {
+  const uint64_t number = packed & UINT32_MAX, ranks = packed >> 32;
   if (number == 0 || number > ranks || ranks > INT32_MAX) return;
   if (process.rank < 0) process.rank = static_cast<int32_t>(number - 1);
   process.ranks = static_cast<int32_t>(ranks);

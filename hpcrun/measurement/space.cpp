@@ -96,7 +96,7 @@ __attribute__((noinline)) bool FileSpace::refers_to_file(int descriptor) const n
 int FileSpace::usable_descriptor() noexcept {
   int current = descriptor();
   if (refers_to_file(current)) return current;
-  forget_descriptor(current);
+  remove_own_descriptor(current);
   const int opened = open_file(path_, 0);
   if (opened < 0) return -1;
   if (!refers_to_file(opened)) {
@@ -185,7 +185,7 @@ void FileSpace::map_less_ahead() noexcept {
   const uint64_t kept = taken_.load(std::memory_order_acquire) + kOnTheWay;
   if (!ahead_ || kept >= bytes) return;
   ahead_bytes_.store(kept, std::memory_order_release);
-  forget_own_range(ahead_);
+  remove_own_range(ahead_);
   note_own_range(ahead_, kept, true);
   sys_munmap(ahead_ + kept, bytes - kept);
 }
@@ -197,7 +197,7 @@ bool FileSpace::is_ahead(const void* at) const noexcept {
 
 void FileSpace::unmap(void* at, size_t bytes) noexcept {
   if (is_ahead(at)) return;
-  forget_own_range(at);
+  remove_own_range(at);
   sys_munmap(at, bytes);
 }
 
@@ -229,14 +229,14 @@ uint64_t FileSpace::close_and_trim() noexcept {
 
 void FileSpace::release_descriptor() noexcept {
   const int held = descriptor_.exchange(-1);
-  if (held >= 0) refers_to_file(held) ? close_own_descriptor(held) : forget_descriptor(held);
+  if (held >= 0) refers_to_file(held) ? close_own_descriptor(held) : remove_own_descriptor(held);
 }
 
-void FileSpace::abandon() noexcept {
+void FileSpace::detach() noexcept {
   release_descriptor();
   owner_ = 0;
   if (ahead_) {
-    forget_own_range(ahead_);
+    remove_own_range(ahead_);
     sys_munmap(ahead_, ahead_bytes_.load());
   }
   ahead_ = nullptr;

@@ -44,9 +44,9 @@ class FileSpace {
   void release_descriptor() noexcept;
 
   // Closes a forked child's copy of the descriptor, and resets all state.
-  void abandon() noexcept;
+  void detach() noexcept;
 
-  // True in the process that created the file. False in a child of fork that has not called abandon() yet.
+  // True in the process that created the file. False in a child of fork that has not called detach() yet.
   [[nodiscard]] bool owned() const noexcept;
 
   // Records an errno and stops taking; only the first errno is kept. Returns false.

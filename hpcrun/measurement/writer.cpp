@@ -116,7 +116,7 @@ void MeasurementFile::keep_records() noexcept {
   records_.store(static_cast<ExtentHeader*>(memory), std::memory_order_release);
 }
 
-void MeasurementFile::drop_kept_records() noexcept {
+void MeasurementFile::clear_kept_records() noexcept {
   ExtentHeader* const kept = kept_records_.exchange(nullptr);
   if (kept == nullptr) return;
   records_.store(nullptr, std::memory_order_relaxed);
@@ -145,7 +145,7 @@ bool MeasurementFile::take(StreamKind kind, uint32_t thread, StreamPosition posi
   if (offset < 0) return false;
   void* mapped = map_at(offset, bytes);
   if (mapped == nullptr) return false;
-  // A forked child must not be able to write to its parent's file: it gets no copy, or calls abandon().
+  // A forked child must not be able to write to its parent's file: it gets no copy, or calls detach().
   if (!space_.is_ahead(mapped)) sys_madvise(mapped, bytes, MADV_DONTFORK);
 
   begin_extent(mapped, kind, thread, position, bytes);
@@ -176,18 +176,18 @@ void MeasurementFile::finish(uint64_t end_monotonic_ns) noexcept {
   counter(Counter::FileBytes).store(space_.close_and_trim(), std::memory_order_relaxed);
 }
 
-void MeasurementFile::abandon() noexcept {
+void MeasurementFile::detach() noexcept {
   counters_ = unrecorded_;
   stack_reasons_ = unrecorded_ + kCounterSlots;
   for (std::atomic<uint64_t>& slot : unrecorded_) slot.store(0, std::memory_order_relaxed);
   if (header_ != nullptr) sys_munmap(header_, header_bytes_);
-  drop_kept_records();
+  clear_kept_records();
   header_ = nullptr;
   header_bytes_ = 0;
   records_.store(nullptr, std::memory_order_relaxed);
   record_extents_.store(0, std::memory_order_relaxed);
   bytes_mapped_.store(0, std::memory_order_relaxed);
-  space_.abandon();
+  space_.detach();
 }
 
 }  // namespace hpcrun

@@ -134,7 +134,7 @@ class MeasurementFile {
 
   // Stops recording with this errno. Async-signal-safe.
   void stop(int error) noexcept { space_.fail(error); }
-  // True if the file has this inode, also in a forked child that has not called abandon() yet.
+  // True if the file has this inode, also in a forked child that has not called detach() yet.
   [[nodiscard]] bool is_in_inode(uint64_t inode) const noexcept {
     return descriptor() >= 0 && space_.inode() == inode;
   }
@@ -149,7 +149,7 @@ class MeasurementFile {
 
   // Resets a forked child's copy without touching the parent's file. Must be the first call in the child. The
   // child does not inherit the extents; create() may then open a file of its own.
-  void abandon() noexcept;
+  void detach() noexcept;
 
   [[nodiscard]] const char* path() const noexcept { return space_.path(); }  // absolute
   int descriptor() const noexcept { return space_.descriptor(); }            // -1 if not open
@@ -161,7 +161,7 @@ class MeasurementFile {
 
   void* map_at(int64_t offset, size_t bytes) noexcept;
   RecordHeader* take_record(size_t bytes) noexcept;
-  void drop_kept_records() noexcept;
+  void clear_kept_records() noexcept;
   static void begin_extent(void* memory, StreamKind kind, uint32_t thread, StreamPosition position,
                            size_t bytes) noexcept;
 

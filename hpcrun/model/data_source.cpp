@@ -77,7 +77,7 @@ DataSource decode_data_source(uint64_t bits) noexcept {
   const bool by_remote_bit = kRemote.in(bits) && kHops.in(bits) != PERF_MEM_HOPS_0;
   if (by_remote_bit && source.origin == Origin::SharedCache) source.origin = Origin::RemoteCache;
   source.missed = (levels & PERF_MEM_LVL_MISS) != 0;
-  source.tells_snoops = more != 0 || (snoop & ~uint64_t{PERF_MEM_SNOOP_NA}) != 0;
+  source.reports_snoops = more != 0 || (snoop & ~uint64_t{PERF_MEM_SNOOP_NA}) != 0;
   source.was_modified = (snoop & PERF_MEM_SNOOP_HITM) != 0;
   source.came_from_peer = (more & PERF_MEM_SNOOPX_PEER) != 0;
   source.is_remote = by_remote_bit || (levels & kRemoteCaches) != 0;

@@ -16,7 +16,7 @@ struct DataSource {
   Operation operation = Operation::Unknown;
   Origin origin = Origin::Unknown;
   bool missed = false;          // the named level missed; nothing else is known
-  bool tells_snoops = false;    // it is known whether other caches had the line
+  bool reports_snoops = false;  // it is known whether other caches had the line
   bool was_modified = false;    // another cache had it modified (HITM)
   bool came_from_peer = false;  // another core's cache supplied it, modified or not
   bool is_remote = false;       // outside the node or socket, as counted by perf c2c

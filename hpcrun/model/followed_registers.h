@@ -63,7 +63,7 @@ class ComingRegisters {
   // Starts at an instruction that was executed before the sample, with what is known of the registers there.
   ComingRegisters(AccessPlan& plan, const PastRegisters& then) noexcept : plan_(plan) {
     for (uint8_t i = 0; i < kGeneralRegisters; ++i)
-      if (!then.value(i, values_[i])) forget(static_cast<uint16_t>(1u << i));
+      if (!then.value(i, values_[i])) mark_unknown(static_cast<uint16_t>(1u << i));
   }
 
   [[nodiscard]] bool address(const MemoryOperand& operand, Expression& out) const noexcept {
@@ -88,8 +88,8 @@ class ComingRegisters {
     Expression result;
     const bool follows =
         instruction.effect != Instruction::Effect::None && evaluate_effect(instruction, result);
-    forget(instruction.written);
-    if (instruction.flow == Instruction::Flow::Call) forget(kCallClobbers);
+    mark_unknown(instruction.written);
+    if (instruction.flow == Instruction::Flow::Call) mark_unknown(kCallClobbers);
     if (!follows) return;
     values_[instruction.target_register] = result;
     unknown_ = static_cast<uint16_t>(unknown_ & ~(1u << instruction.target_register));
@@ -97,7 +97,7 @@ class ComingRegisters {
 
  private:
   [[nodiscard]] bool is_known(uint8_t number) const noexcept { return !(unknown_ >> number & 1); }
-  void forget(uint16_t registers) noexcept { unknown_ = static_cast<uint16_t>(unknown_ | registers); }
+  void mark_unknown(uint16_t registers) noexcept { unknown_ = static_cast<uint16_t>(unknown_ | registers); }
 
   [[nodiscard]] bool evaluate_effect(const Instruction& instruction, Expression& out) noexcept {
     if (!sum_of(instruction, out)) return false;

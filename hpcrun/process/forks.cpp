@@ -30,7 +30,7 @@ namespace {
 void close_inherited_descriptors() noexcept {
   constexpr unsigned kLast = ~0u;
   for (int own = next_own_descriptor(0, kLast); own >= 0; own = next_own_descriptor(0, kLast))
-    is_perf_event(own) || is_run_queue_clock(own) ? close_own_descriptor(own) : forget_descriptor(own);
+    is_perf_event(own) || is_run_queue_clock(own) ? close_own_descriptor(own) : remove_own_descriptor(own);
   process_state.inherited_descriptor = kNoDescriptor;
   process_state.search_descriptor = kNoDescriptor;
   process_state.searches.store(false, std::memory_order_relaxed);
@@ -66,15 +66,15 @@ HPCRUN_FORK_PATH void count_unsampled_child(int by) noexcept {
 }
 
 // Must be called before memory is mapped and threads are listed: the parent's were not copied.
-void forget_own_memory() noexcept {
-  forget_threads();
-  Arena::forget_all();
+void reset_own_memory_after_fork() noexcept {
+  reset_threads_after_fork();
+  Arena::reset_after_fork();
   keep_own_ranges_of_child();
 }
 
-void forget_what_recorded() noexcept {
+void reset_recording_after_fork() noexcept {
   redirection_after_fork();
-  process_state.file.abandon();
+  process_state.file.detach();
   close_inherited_descriptors();
   // A program that took SIGTRAP back keeps it in its children.
   if (process_state.timer_event >= 0) process_state.config.trigger = Trigger::Timer;
@@ -110,13 +110,13 @@ HPCRUN_FORK_PATH void after_fork_in_child() noexcept {
   process_state.at_work.store(0, std::memory_order_relaxed);
   process_state.thread_count.store(0, std::memory_order_relaxed);
   // Each page that is written to from here on is copied for the child.
-  forget_devices();
+  reset_devices_after_fork();
   modules_after_fork();
   virtual_signals_after_fork();
   if (wait_for_first_sample(began_cpu_ns)) return;
-  forget_own_memory();
+  reset_own_memory_after_fork();
   if (LateThreads* late = process_state.late.exchange(nullptr)) late->destroy();
-  forget_what_recorded();
+  reset_recording_after_fork();
   process_state.is_forked = true;
   start_sampling(forking_stack.high ? forking_stack : stack_of_caller());
   process_state.is_forked = false;
@@ -138,7 +138,7 @@ HPCRUN_FORK_PATH void after_fork_in_child() noexcept {
 
 void start_as_forked() noexcept {
   process_state.is_forked = true;
-  forget_own_memory();
+  reset_own_memory_after_fork();
   start_waiting_child(forking_stack);
   process_state.is_forked = false;
 }

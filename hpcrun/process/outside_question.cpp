@@ -11,7 +11,7 @@ namespace hpcrun {
 
 namespace {
 
-constexpr int kPatienceMs = 500;
+constexpr int kAnswerTimeoutMs = 500;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void ask_outside(const OutsideAddress& address, char what) noexcept {
   const long connection = raw_syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection < 0) return;
   pollfd answered{static_cast<int>(connection), POLLIN, 0};
-  const timespec patience{0, kPatienceMs * 1'000'000};
+  const timespec patience{0, kAnswerTimeoutMs * 1'000'000};
   constexpr uint64_t kNoSignals = ~uint64_t{0};  // a signal of the program's must not end the wait early
   if (raw_syscall(SYS_connect, connection, reinterpret_cast<long>(&address.socket), address.bytes) == 0 &&
       raw_syscall(SYS_sendto, connection, reinterpret_cast<long>(&what), 1, MSG_NOSIGNAL) == 1)

@@ -17,5 +17,5 @@ HPCRUN_EXPORT void hpcrun_keep_descriptor(int descriptor, bool is_own) noexcept 
   if (is_own)
     hpcrun::remember_descriptor(descriptor);
   else
-    hpcrun::forget_descriptor(descriptor);
+    hpcrun::remove_own_descriptor(descriptor);
 }

@@ -29,7 +29,7 @@ bool are_equal(const char* one, const char* other) noexcept {
   return *one == *other;
 }
 
-// What the kernel stored on the stack.
+// The values that the kernel stored on the stack.
 struct Start {
   char** arguments = nullptr;
   char** environment = nullptr;

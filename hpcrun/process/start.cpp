@@ -275,7 +275,7 @@ void start_sampling(StackBounds stack) noexcept {
 void start_waiting_child(StackBounds stack) noexcept {
   const uint64_t start_cpu_ns = sys_clock_ns(CLOCK_THREAD_CPUTIME_ID);
   pause_events();  // start-up is not part of the period
-  process_state.file.abandon();
+  process_state.file.detach();
   if (const int error = create_file()) {
     disarm_first_period();
     return warn_unwritable(error);
@@ -335,8 +335,8 @@ void release_all_signals() noexcept {
 }
 
 // Frees data that stayed allocated when measuring ended, because threads could still access it then.
-void forget_last_attachment() noexcept {
-  process_state.file.abandon();
+void clear_last_attachment() noexcept {
+  process_state.file.detach();
   if (process_state.file.path()[0])
     for_each_mapping(unmap_measurements, const_cast<char*>(process_state.file.path()));
   process_state.thread_count.store(0, std::memory_order_relaxed);
@@ -361,7 +361,7 @@ void start_process() noexcept {
 
 int start_late(const char* settings) noexcept {
   if (process_state.sampling.load() || waits_for_first_sample()) return EBUSY;
-  forget_last_attachment();
+  clear_last_attachment();
   if (!keep_config(settings)) return EINVAL;
   static bool prepared = false;
   if (!prepared) prepare_process();

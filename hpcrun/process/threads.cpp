@@ -207,7 +207,7 @@ void attach_thread(StackBounds stack) noexcept {
   set_this_thread(thread);
   call_hooks<&Hooks::thread_start>();
   arm_and_enlist(*thread);
-  // Its name may have been set before it was in the list, where that call did not find it.
+  // Its name may have been set before it was in the list, and that call then did not find it.
   look_at_name(*thread, monotonic_ns());
   note_memory();
   thread->busy = 0;

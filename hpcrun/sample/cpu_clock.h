@@ -27,7 +27,7 @@ inline uint64_t elapsed(uint64_t& last, uint64_t now) noexcept {
 class SampledCpuClock {
  public:
   static constexpr uint32_t kEstimatesInARow = 15;
-  static constexpr uint64_t kLongestSlack = 20'000;
+  static constexpr uint64_t kMaxSlackNs = 20'000;
 
   void start(uint64_t cpu, uint64_t wall) noexcept { *this = SampledCpuClock(cpu, wall); }
 
@@ -35,7 +35,7 @@ class SampledCpuClock {
   // perf clock's, `read` reads the CPU clock.
   template <typename Read>
   uint64_t advance(uint64_t period, uint64_t wall, Read read) noexcept {
-    const uint64_t slack = std::min(period / (2 * (kEstimatesInARow + 1)), kLongestSlack);
+    const uint64_t slack = std::min(period / (2 * (kEstimatesInARow + 1)), kMaxSlackNs);
     const auto is_on_time = [=](uint64_t time) { return time - (period - slack) <= 2 * slack; };
     const uint64_t wall_elapsed = wall - wall_;
     wall_ = wall;

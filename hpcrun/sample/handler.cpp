@@ -176,7 +176,7 @@ void append_trace(ThreadState& thread, uint32_t event, NodeId node, uint64_t now
   thread.last_trace_cpu_ns = cpu;
 }
 
-// What a sample represents.
+// The quantities that a sample represents.
 struct Weight {
   uint64_t value;
   uint32_t samples;    // number of samples, had the thread not waited

@@ -15,7 +15,7 @@ void mark_process() noexcept {
     process_mark.store(new (page) std::atomic<uint32_t>(1), std::memory_order_release);
 }
 
-HPCRUN_FORK_PATH void forget_process_mark() noexcept {
+HPCRUN_FORK_PATH void reset_process_mark_after_fork() noexcept {
   if (process_mark.load(std::memory_order_relaxed)) process_mark.store(nullptr, std::memory_order_relaxed);
 }
 

@@ -11,7 +11,7 @@ extern constinit std::atomic<const std::atomic<uint32_t>*> process_mark;
 
 // Must be called in the measured process, before the first check. Not async-signal-safe.
 void mark_process() noexcept;
-void forget_process_mark() noexcept;
+void reset_process_mark_after_fork() noexcept;
 
 // The same as is_sampling_here(), except in children of vfork, which may only execute a program or exit.
 inline bool is_sampling_this_copy() noexcept {

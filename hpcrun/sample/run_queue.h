@@ -10,20 +10,20 @@ namespace hpcrun {
 // Divides a growing sum into the parts before given moments.
 class ReadyTime {
  public:
-  void start(uint64_t total_ns) noexcept { told_ns_ = total_ns; }
+  void start(uint64_t total_ns) noexcept { returned_ns_ = total_ns; }
 
   // Returns the nanoseconds up to `now` that earlier calls did not return. The sum was read later, at
   // `read_at`. Its growth in between is left for the next call: the handler may have been preempted.
   uint64_t advance(uint64_t total_ns, uint64_t now, uint64_t read_at) noexcept {
-    const uint64_t fresh = total_ns > told_ns_ ? total_ns - told_ns_ : 0;
+    const uint64_t fresh = total_ns > returned_ns_ ? total_ns - returned_ns_ : 0;
     const uint64_t later = read_at > now ? read_at - now : 0;
     const uint64_t until_now = fresh > later ? fresh - later : 0;
-    told_ns_ += until_now;
+    returned_ns_ += until_now;
     return until_now;
   }
 
  private:
-  uint64_t told_ns_ = 0;
+  uint64_t returned_ns_ = 0;
 };
 
 // Returns how long a thread of the process was ready without a processor since it began, in ns, or 0 if that

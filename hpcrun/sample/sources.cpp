@@ -148,7 +148,7 @@ constexpr char kLacksRunQueue[] =
     "check each (ulimit -n), /proc is not mounted, or the kernel does not account it.";
 
 void open_run_queue(ThreadState& thread) noexcept {
-  // Of the first thread, and of all that live to the end of the process, it is read there (note_ends()).
+  // For the first thread, and for all that live to the end of the process, note_ends() reads it.
   if (thread.index == 0 && !process_state.traces_wall_clock) return;
   const bool is_open = thread.run_queue.open(thread.tid);
   if (!is_open && process_state.traces_wall_clock && !process_state.lacks_run_queue.exchange(true))

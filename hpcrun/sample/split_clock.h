@@ -24,14 +24,14 @@ class SplitCpuClock {
   uint64_t user_sample(uint64_t period, uint64_t both, Read read_system) noexcept {
     uint64_t weight = unclaimed(both);
     if (weight > period + period / 2)
-      weight = std::max(period, weight - std::min(weight, untold(read_system())));
+      weight = std::max(period, weight - std::min(weight, unclaimed_system(read_system())));
     claimed_ += weight;
     return weight;
   }
 
   // Returns the weight of a sample in the kernel.
   uint64_t system_sample(uint64_t both, uint64_t system) noexcept {
-    const uint64_t weight = std::min(unclaimed(both), untold(system));
+    const uint64_t weight = std::min(unclaimed(both), unclaimed_system(system));
     claimed_ += weight;
     claimed_system_ += weight;
     return weight;
@@ -47,7 +47,7 @@ class SplitCpuClock {
   SplitCpuClock(uint64_t both, uint64_t system) noexcept : claimed_(both), claimed_system_(system) {}
 
   uint64_t unclaimed(uint64_t both) const noexcept { return both > claimed_ ? both - claimed_ : 0; }
-  uint64_t untold(uint64_t system) const noexcept {
+  uint64_t unclaimed_system(uint64_t system) const noexcept {
     return system > claimed_system_ ? system - claimed_system_ : 0;
   }
 

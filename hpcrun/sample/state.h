@@ -98,7 +98,7 @@ struct ThreadState {
   volatile sig_atomic_t busy = 0;
 };
 
-// How an event is sampled in this process.
+// The method by which an event is sampled in this process.
 enum class Source : uint8_t {
   SigtrapAll,      // perf software clock, attr.sigtrap, user and kernel
   SigtrapUser,     // the same, user only, with a thread CPU timer for system time

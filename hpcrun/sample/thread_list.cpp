@@ -80,7 +80,7 @@ HPCRUN_FORK_PATH void let_threads_go() noexcept {
   reinterpret_cast<ThreadListLock*>(fork_lock)->~ThreadListLock();
 }
 
-void forget_threads() noexcept {
+void reset_threads_after_fork() noexcept {
   first_thread = nullptr;
   list_lock.clear();
 }

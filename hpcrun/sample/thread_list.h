@@ -45,6 +45,6 @@ void hold_threads() noexcept;
 void let_threads_go() noexcept;
 
 // Called in a forked child, in which the parent's other threads do not exist.
-void forget_threads() noexcept;
+void reset_threads_after_fork() noexcept;
 
 }  // namespace hpcrun

@@ -60,16 +60,16 @@ void wake_waiters(int signal) noexcept {
   }
 }
 
-void drop(Entry& entry, Key key) noexcept {
+void remove(Entry& entry, Key key) noexcept {
   if (entry.key.compare_exchange_strong(key, kFree)) used.fetch_sub(1);
 }
 
 // Drops signals for threads that have ended, which would fill the queue permanently.
-void drop_of_dead_threads() noexcept {
+void remove_pending_of_dead_threads() noexcept {
   for (Entry& entry : entries) {
     const Key key = entry.key.load();
     if (is_taken(key) && thread_of(key) && raw_syscall(SYS_tgkill, sys_getpid(), thread_of(key), 0) == -ESRCH)
-      drop(entry, key);
+      remove(entry, key);
   }
 }
 
@@ -104,7 +104,7 @@ bool put_pending(const siginfo_t& info, int tid) noexcept {
   }
   Entry* entry = reserve();
   if (!entry) {
-    drop_of_dead_threads();
+    remove_pending_of_dead_threads();
     entry = reserve();
   }
   if (!entry) return false;
@@ -141,17 +141,17 @@ SignalMask pending_here() noexcept {
   return pending;
 }
 
-void drop_pending(int signal) noexcept {
+void remove_pending(int signal) noexcept {
   for (Entry& entry : entries) {
     const Key key = entry.key.load();
-    if (is_taken(key) && signal_of(key) == signal) drop(entry, key);
+    if (is_taken(key) && signal_of(key) == signal) remove(entry, key);
   }
 }
 
-void drop_pending_of(int signal, int tid) noexcept {
+void remove_pending_of(int signal, int tid) noexcept {
   for (Entry& entry : entries) {
     const Key key = entry.key.load();
-    if (is_taken(key) && signal_of(key) == signal && thread_of(key) == tid) drop(entry, key);
+    if (is_taken(key) && signal_of(key) == signal && thread_of(key) == tid) remove(entry, key);
   }
 }
 

@@ -30,10 +30,10 @@ bool take_pending(int signal, siginfo_t& info) noexcept;
 SignalMask pending_here() noexcept;
 
 // Drops the signal, because its action is now "ignore".
-void drop_pending(int signal) noexcept;
+void remove_pending(int signal) noexcept;
 
 // Drops the signal for one thread, to which it cannot be sent.
-void drop_pending_of(int signal, int tid) noexcept;
+void remove_pending_of(int signal, int tid) noexcept;
 
 // Passes all stored signals of this number, for any thread, to the kernel. The runtime does not raise the
 // signal any more.

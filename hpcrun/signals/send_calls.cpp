@@ -47,9 +47,9 @@ bool send_to(int tid, int signal) noexcept {
 }
 
 // Returns false for data that the kernel refuses for another thread, so that the kernel reports the error.
-bool queue_to(int tid, int signal, long told) noexcept {
+bool queue_to(int tid, int signal, long user_info) noexcept {
   siginfo_t info;
-  if (tid <= 0 || !safe_read(static_cast<uint64_t>(told), &info, sizeof info)) return false;
+  if (tid <= 0 || !safe_read(static_cast<uint64_t>(user_info), &info, sizeof info)) return false;
   if ((info.si_code >= 0 || info.si_code == SI_TKILL) && tid != sys_gettid()) return false;
   info.si_signo = signal;
   return send_virtually(info, tid);

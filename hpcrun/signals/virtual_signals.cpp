@@ -354,7 +354,7 @@ void set_virtual_action(int signal, const struct sigaction& action) noexcept {
   slot.changes.store(changes, std::memory_order_release);
   install(signal);
   writing.clear(std::memory_order_release);
-  if (action.sa_handler == SIG_IGN) drop_pending(signal);
+  if (action.sa_handler == SIG_IGN) remove_pending(signal);
   kernel_mask(SIG_SETMASK, before);
 }
 
@@ -381,7 +381,7 @@ bool may_lose(int signal) noexcept {
 bool send_virtually(const siginfo_t& info, int tid) noexcept {
   if (!put_pending(info, tid)) return false;
   if (wake(tid, info.si_signo) == 0) return true;
-  drop_pending_of(info.si_signo, tid);
+  remove_pending_of(info.si_signo, tid);
   return false;
 }
 

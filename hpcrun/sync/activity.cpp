@@ -25,7 +25,7 @@ Activities::Count Activities::count(uint32_t begun) const noexcept {
   return {static_cast<uint32_t>(idle), static_cast<uint32_t>(std::max(1, working))};
 }
 
-void Activities::forget() noexcept {
+void Activities::reset_after_fork() noexcept {
   for (std::atomic<int32_t>& in : in_) in.store(0, std::memory_order_relaxed);
   ended_.store(0, std::memory_order_relaxed);
   tasks_.store(false, std::memory_order_relaxed);

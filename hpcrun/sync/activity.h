@@ -39,7 +39,7 @@ class Activities {
   // Returns the counts, given the number of threads that have begun.
   Count count(uint32_t begun) const noexcept;
 
-  void forget() noexcept;  // in a forked child, which has one thread
+  void reset_after_fork() noexcept;  // in a forked child, which has one thread
 
  private:
   // Sums of increments and decrements; between two of them, a thread may be counted in neither.

@@ -79,7 +79,7 @@ LockHolders::Waited LockHolders::waited_by(int thread) const noexcept {
   return {};
 }
 
-void LockHolders::forget() noexcept {
+void LockHolders::reset_after_fork() noexcept {
   if (!is_used_.load(std::memory_order_relaxed)) return;
   for (Slot& slot : slots_) {
     if (!slot.thread.load(std::memory_order_relaxed)) continue;

@@ -43,7 +43,7 @@ class LockHolders {
     }
   }
 
-  void forget() noexcept;  // in a forked child
+  void reset_after_fork() noexcept;  // in a forked child
 
  private:
   struct Slot {

@@ -55,7 +55,7 @@ bool LockTable::attach() noexcept {
   return locks_ != nullptr;
 }
 
-void LockTable::forget() noexcept {
+void LockTable::reset_after_fork() noexcept {
   if (locks_) unmap_own_memory(locks_, kLocks * sizeof(WaitedLock));
   locks_ = nullptr;
   for (std::atomic<uint32_t>& place : waiting_) place.store(0, std::memory_order_relaxed);

@@ -54,7 +54,7 @@ class LockTable {
  public:
   // Returns false if there is no memory. Not async-signal-safe.
   bool attach() noexcept;
-  void forget() noexcept;  // in a forked child
+  void reset_after_fork() noexcept;  // in a forked child
 
   // Returns nullptr if no thread ever waited for the lock.
   WaitedLock* find(const void* lock) noexcept;

@@ -317,14 +317,14 @@ void end_thread(ThreadState& thread) noexcept {
   sync_slot.set(thread, nullptr);
 }
 
-void forget() noexcept {
+void reset_after_fork() noexcept {
   forbid_direct_calls(false);  // belonged to the parent's session
   is_followed.store(false, std::memory_order_relaxed);
   switch_off(sync_slot);
   generation.fetch_add(1, std::memory_order_relaxed);
-  table.forget();
-  holders.forget();
-  activities.forget();
+  table.reset_after_fork();
+  holders.reset_after_fork();
+  activities.reset_after_fork();
 }
 
 }  // namespace
@@ -344,7 +344,7 @@ DirectLockCalls take_direct_lock_calls() noexcept {
 constexpr Hooks kSyncHooks{.kind = &sync_slot,
                            .start = start,
                            .finish = finish,
-                           .fork_child = forget,
+                           .fork_child = reset_after_fork,
                            .thread_end = end_thread,
                            .sudden_end = tell_holders,
                            .sample = observe_work};

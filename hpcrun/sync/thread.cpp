@@ -15,7 +15,7 @@ SyncThread* sync_of(ThreadState& thread) noexcept {
 
 void observe_work(ThreadState& thread, const RecordedSample& sample) noexcept {
   if (!sample.is_cpu_time) return;
-  // What a thread does on its way into a wait is not work that others wait for.
+  // Work of a thread on its way into a wait is not work that other threads wait for.
   const SyncThread* const known = sync_slot.of(thread);
   if (known && known->activity != Activity::Works) return;
   const auto [idle, working] = activities.count(process_state.thread_count.load(std::memory_order_relaxed));

@@ -38,7 +38,7 @@ class CodeCache {
     return entry;
   }
 
-  void forget() noexcept {
+  void clear() noexcept {
     for (CachedCode& entry : entries_)
       if (is_kept(entry)) entry.tag = 0;
   }

@@ -15,7 +15,7 @@ namespace hpcrun {
 
 class CodeMemory {
  public:
-  // Begins a new walk: forgets all blocks.
+  // Begins a new walk: clears all blocks.
   void begin() noexcept {
     ++walk_;
     reads_ = 0;

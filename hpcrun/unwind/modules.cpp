@@ -238,7 +238,7 @@ HPCRUN_FORK_PATH void modules_after_fork() noexcept {
     seen_adds = 0;
     refreshing.store(false);
   }
-  forget_readers();
+  reset_readers_after_fork();
 }
 
 size_t module_table_bytes() noexcept {

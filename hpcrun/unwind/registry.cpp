@@ -113,7 +113,7 @@ Snapshot* publish_snapshot(Snapshot* next) noexcept {
 bool no_reader_is_active() noexcept {
   return readers.load(std::memory_order_seq_cst) == 0;
 }
-HPCRUN_FORK_PATH void forget_readers() noexcept {
+HPCRUN_FORK_PATH void reset_readers_after_fork() noexcept {
   if (readers.load() != 0) readers.store(0, std::memory_order_seq_cst);
 }
 

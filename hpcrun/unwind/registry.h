@@ -80,7 +80,7 @@ Snapshot* publish_snapshot(Snapshot* next) noexcept;
 
 // True if no walk is under way at this moment.
 [[nodiscard]] bool no_reader_is_active() noexcept;
-void forget_readers() noexcept;
+void reset_readers_after_fork() noexcept;
 
 void mark_modules_stale(bool stale) noexcept;
 

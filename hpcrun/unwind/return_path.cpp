@@ -43,14 +43,14 @@ class Branches {
   }
 
  private:
-  static constexpr unsigned kMost = 16;
+  static constexpr unsigned kMaxBranches = 16;
 
   struct Branch {
     uint64_t target = 0;
     ReturnPath state;
   };
 
-  Branch branches_[kMost];
+  Branch branches_[kMaxBranches];
 };
 
 // Follows a path and tracks the stack: `return_address` is the position of rsp.

@@ -14,7 +14,7 @@ class StackMemory {
  public:
   static constexpr uint64_t kBlockBytes = 4096;  // a page: the unit in which readability changes
 
-  // Sets the window, which may be empty. Forgets the block, whose memory may have changed.
+  // Sets the window, which may be empty. Clears the block, whose memory may have changed.
   void begin(uint64_t window_low, uint64_t window_high) noexcept {
     low_ = window_low;
     span_ = window_high >= window_low + 8 ? window_high - window_low - 8 : 0;

@@ -210,7 +210,7 @@ Stack Unwinder::walk_from(const ucontext_t& context, WalkRecord* record) noexcep
   const uint32_t generation = reader.generation();
   if (generation >> 16 != s.generation_epoch) {
     // Tags hold the low 16 bits of the generation: all entries are dropped before these repeat.
-    s.cache.forget();
+    s.cache.clear();
     s.generation_epoch = generation >> 16;
   }
   s.generation_tag = uint64_t{static_cast<uint16_t>(generation)} << kModuleShift;

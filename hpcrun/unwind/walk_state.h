@@ -33,7 +33,7 @@ struct Step {
   }
 };
 
-// How the least certain step of a walk was made.
+// The method of the least certain step of a walk.
 enum class Guess : uint8_t {
   None,
   FramePointer,  // or the instructions of an epilogue
@@ -41,7 +41,7 @@ enum class Guess : uint8_t {
   Unproven,  // a caller may have been skipped
 };
 
-// Whether the call before a return address called the current function.
+// Determines whether the call before a return address called the current function.
 enum class CallEvidence : uint8_t {
   None,  // a call through a pointer
   For,

@@ -385,9 +385,9 @@ bool Unwinder::State::is_mostly_compiled() noexcept {
   const LoadedModule* const module = loaded_module(pc());
   if (!module || !module->table) return false;
   const CfiIndex* const index = module->table->index;
-  const uint64_t told =
+  const uint64_t covered_bytes =
       index ? index->functions() * kMaxBytesPerFunction : module->table->row_count * kMaxBytesPerRow;
-  return told >= module->text_end - module->text_start;
+  return covered_bytes >= module->text_end - module->text_start;
 }
 
 // Tries the next word of the frame that can be its return address. Parts of the frame that the code has not

@@ -1,5 +1,5 @@
 #pragma once
-// What `prof attach` reads from an ELF file that a process has mapped.
+// Reads from an ELF file that a process has mapped what `prof attach` needs.
 
 #include <cstdint>
 #include <functional>

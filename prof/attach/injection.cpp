@@ -134,14 +134,14 @@ constexpr uint64_t kMemoryBytes = kCodeBytes + kRequestBytes + kCallStackBytes +
 
 // Threads pass through code in which they may hold a lock. Sooner or later one is found elsewhere.
 constexpr std::chrono::seconds kPlaceTimeout{20};
-// How long all code of an executable with an allocator is avoided. Its threads are usually found elsewhere by
-// then, mostly in a call that waits. A thread that only computes never leaves that code.
+// The time for which all code of an executable with an allocator is avoided. Its threads are usually found
+// elsewhere by then, mostly in a call that waits. A thread that only computes never leaves that code.
 constexpr std::chrono::milliseconds kAvoidsOwnCode{200};
 constexpr std::chrono::seconds kResultTimeout{60};
 // In the kernel the created thread may be delayed repeatedly by other load on the machine; it returns
 // eventually.
 constexpr std::chrono::seconds kKernelTimeout{600};
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kHoldUpTimeout{5};
 
 // Blocks signals, because prof must not be interrupted while a thread runs code of prof's.
 class SignalsBlocked {
@@ -296,7 +296,7 @@ long Injection::wait_for_result() {
   const uint64_t at = memory_ + kCodeBytes;
   const auto begin = std::chrono::steady_clock::now();
   auto last_held = begin;
-  bool told = false;
+  bool was_reported = false;
   Request request;
   for (;;) {
     if (!read_request(target_.pid, at, request)) {
@@ -306,12 +306,12 @@ long Injection::wait_for_result() {
     const bool ended = request.state != 0 && !exists(target_.pid, request.tid);
     if (ended) break;
     const auto now = std::chrono::steady_clock::now();
-    const std::string held = now - begin > kPatience ? held_in_kernel(target_.pid, request.tid) : "";
+    const std::string held = now - begin > kHoldUpTimeout ? held_in_kernel(target_.pid, request.tid) : "";
     if (!held.empty()) last_held = now;
-    if (!held.empty() && !told)
+    if (!held.empty() && !was_reported)
       say("the kernel holds up the thread that loads the runtime in process {} (in {}); waiting for it",
           target_.pid, held);
-    told = told || !held.empty();
+    was_reported = was_reported || !held.empty();
     if (now - last_held > kResultTimeout || now - begin > kKernelTimeout) {
       memory_ = 0;  // the thread may return to it
       fail(kOwnFailure,

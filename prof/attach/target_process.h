@@ -1,5 +1,5 @@
 #pragma once
-// A running process into which the runtime is to be loaded.
+// A running process into which the runtime will be loaded.
 
 #include <sys/types.h>
 

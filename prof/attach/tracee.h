@@ -32,8 +32,8 @@ class Tracee {
   // Lets the thread continue.
   ~Tracee();
 
-  // Whether all code of an executable that contains an allocator is avoided, as code of allocator libraries
-  // is (Avoided), or only calls of the allocator that are found (Examined).
+  // Determines whether all code of an executable that contains an allocator is avoided, as code of allocator
+  // libraries is (Avoided), or only calls of the allocator that are found (Examined).
   enum class OwnCode : uint8_t { Avoided, Examined };
 
   // Returns false if the thread may hold a lock of the C library, the loader or an allocator.

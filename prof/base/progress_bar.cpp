@@ -13,8 +13,8 @@
 namespace prof {
 namespace {
 
-constexpr auto kFirst = std::chrono::milliseconds(500);
-constexpr auto kEvery = std::chrono::milliseconds(100);
+constexpr auto kFirstAfter = std::chrono::milliseconds(500);
+constexpr auto kUpdateInterval = std::chrono::milliseconds(100);
 constexpr size_t kWidest = 80;
 
 bool can_draw() {
@@ -27,7 +27,7 @@ bool can_draw() {
 ProgressBar::ProgressBar()
     : enabled_(can_draw()),
       columns_(std::min(terminal_columns(stderr), kWidest)),
-      first_(Clock::now() + kFirst),
+      first_(Clock::now() + kFirstAfter),
       next_(first_) {}
 
 ProgressBar::~ProgressBar() {
@@ -40,7 +40,7 @@ void ProgressBar::show(std::string_view stage, size_t done, size_t total) {
   const Clock::time_point now = Clock::now();
   if (now < (done >= total ? first_ : next_)) return;
   if (stage == stage_ && done <= done_) return;  // another thread was faster
-  next_ = now + kEvery;
+  next_ = now + kUpdateInterval;
   drawn_ = true;
   stage_ = stage;
   done_ = done;

@@ -32,7 +32,7 @@ bool one_preload_entry(const fs::path& path) {
   return path.native().find_first_of(" :$") == std::string::npos;
 }
 
-// True if nobody else can replace files in the folder. Other files must not be loaded into a program.
+// True if no other user can replace files in the folder. Other files must not be loaded into a program.
 bool only_ours(const fs::path& folder) {
   struct stat status {};
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&

@@ -1,7 +1,8 @@
 #pragma once
-// Which settings file may set an option. The .prof.toml of a project comes with the project, and its contents
-// were not chosen by the user who profiles a clone of it. Therefore it may choose what is measured and shown.
-// It may never choose where files are written, which files are loaded, or what is executed or changed.
+// Determines which settings file may set an option. The .prof.toml of a project comes with the project, and
+// its contents were not chosen by the user who profiles a clone of it. Therefore it may choose what is
+// measured and shown. It may never choose where files are written, which files are loaded, or what is
+// executed or changed.
 
 #include <cstdint>
 #include <string_view>

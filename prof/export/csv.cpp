@@ -30,7 +30,7 @@ class CsvWriter {
     OwnCostsByThread costs(tree_, stacks_.node_of, stacks_.nodes.size());
     for (const uint32_t thread : tree_.selection.profiles) {
       const OwnCosts& own = costs.of(thread);
-      const std::string id = words_for(database_.profiles[thread].id);
+      const std::string id = format_id(database_.profiles[thread].id);
       for (size_t i = 0; i < own.nodes.size(); ++i) {
         out_.write(id);
         write_location(own.nodes[i]);
@@ -46,7 +46,7 @@ class CsvWriter {
 
  private:
   static std::string number(int32_t value) { return value < 0 ? "" : std::to_string(value); }
-  static std::string words_for(const ProfileId& id) {
+  static std::string format_id(const ProfileId& id) {
     return fmt::format("{},{},{},{},{}", csv_field(id.host), number(id.rank), number(id.process),
                        number(id.thread), csv_field(id.thread_name));
   }

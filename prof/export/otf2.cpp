@@ -27,7 +27,7 @@ namespace prof {
 namespace {
 
 constexpr uint64_t kEventBytes = 1 << 20, kDefinitionBytes = 4 << 20;  // sizes of the library's buffers
-constexpr uint64_t kNanoseconds = 1'000'000'000;
+constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr OTF2_InterruptGeneratorRef kSampling = 0;
 constexpr OTF2_MetricRef kMetrics = 0;
 constexpr size_t kMaxMetrics = 255;  // per metric class
@@ -162,7 +162,7 @@ class Otf2Writer {
     if (!definitions_) fail(kOwnFailure, "cannot write the archive: {}", std::strerror(errno));
     if (first_ns_ > last_ns_) first_ns_ = last_ns_;
     // Times are in nanoseconds since the epoch.
-    require(OTF2_GlobalDefWriter_WriteClockProperties(definitions_, kNanoseconds, first_ns_,
+    require(OTF2_GlobalDefWriter_WriteClockProperties(definitions_, kNsPerSecond, first_ns_,
                                                       last_ns_ - first_ns_ + 1, first_ns_));
     text("");
     write_metrics();
@@ -173,7 +173,7 @@ class Otf2Writer {
 
   void write_metrics() {
     const Sampling sampling = shown_sampling(tree_, run_summary(database_));
-    const auto period = static_cast<uint64_t>(static_cast<double>(kNanoseconds) /
+    const auto period = static_cast<uint64_t>(static_cast<double>(kNsPerSecond) /
                                               std::max(sampling.requested_hz.value_or(1000), 1.0));
     require(OTF2_GlobalDefWriter_WriteInterruptGenerator(definitions_, kSampling, text(sampling.source),
                                                          OTF2_INTERRUPT_GENERATOR_MODE_TIME,

@@ -20,9 +20,9 @@ inline WholeUnit whole_unit(const Metric& metric) {
 }
 
 inline int64_t whole(double value, WholeUnit unit) {
-  constexpr double kLargest = 9e18;  // fits, and is larger than any program's cost
+  constexpr double kMaxValue = 9e18;  // fits, and is larger than any program's cost
   const double scaled = std::isfinite(value) ? value * unit.scale : 0;
-  return std::llround(std::fmin(std::fmax(scaled, -kLargest), kLargest));
+  return std::llround(std::fmin(std::fmax(scaled, -kMaxValue), kMaxValue));
 }
 
 }  // namespace prof

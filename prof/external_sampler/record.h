@@ -46,7 +46,7 @@ struct PerfRecord {
 extern const uint64_t kSampleFields;
 extern const uint64_t kSampleRegisters;
 
-// Returns nothing for records that are not used here, and for malformed ones.
+// Returns nothing for malformed records and for those that are not used here.
 std::optional<PerfRecord> decode(std::span<const uint8_t> bytes);
 
 }  // namespace prof

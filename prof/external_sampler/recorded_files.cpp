@@ -35,9 +35,9 @@ int own_rank() {
 }
 
 // The program inherits the launcher's variables. Variables of prof's own are only for the program.
-std::string recorded_environment(const std::vector<std::pair<std::string, std::string>>& told) {
+std::string recorded_environment(const std::vector<std::pair<std::string, std::string>>& launch_variables) {
   std::string lines;
-  for (const auto& [name, value] : told) lines += fmt::format("{}={}\n", name, value);
+  for (const auto& [name, value] : launch_variables) lines += fmt::format("{}={}\n", name, value);
   for (const char* name : hpcrun::kRecordedVariables)
     if (const char* value = getenv(name); value && !std::string_view(name).starts_with("PROF_"))
       lines += fmt::format("{}={}\n", name, value);
@@ -121,7 +121,7 @@ bool OutsideRecorder::create_file(Process& process) {
   info.rank = rank;
   info.start_monotonic_ns = process.start_ns;
   info.start_realtime_ns = process.start_ns + (clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC));
-  const std::string environment = recorded_environment(plan_.told);
+  const std::string environment = recorded_environment(plan_.launch_variables);
   info.environment = environment.c_str();
   auto file = std::make_unique<hpcrun::MeasurementFile>();
   int error = EEXIST;
@@ -151,7 +151,7 @@ void OutsideRecorder::note_unmeasured(int pid, const std::string& why) {
   if (!create_file(process)) return;
   process.file->write_note(why.c_str());
   process.file->finish(process.start_ns);
-  process.file->abandon();
+  process.file->detach();
 }
 
 void OutsideRecorder::note_devices(Process& process) {
@@ -249,7 +249,7 @@ void OutsideRecorder::close_file(Process& process, uint64_t now_ns) {
   else if (error)
     say("stopped writing measurements to {}: {}; process {} was measured up to then",
         plan_.directory.string(), std::strerror(error), process.pid);
-  process.file->abandon();  // unmaps and closes it
+  process.file->detach();  // unmaps and closes it
   process.file.reset();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the recorder has recorded of a process and its threads. For recorder.cpp, which processes perf
-// records, and recorded_files.cpp, which writes measurement files.
+// The recorder's data on a process and its threads. For recorder.cpp, which processes perf records, and
+// recorded_files.cpp, which writes measurement files.
 
 #include <cstdint>
 #include <ctime>

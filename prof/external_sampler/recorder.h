@@ -30,7 +30,7 @@ struct OutsidePlan {
   std::string command;  // of the program that is run, in case it ends before it is examined
   std::string refusal;  // why nothing is sampled; empty: every process that requests it
   // Variables with which the program was launched (RankPart), for its measurement file.
-  std::vector<std::pair<std::string, std::string>> told;
+  std::vector<std::pair<std::string, std::string>> launch_variables;
   bool contention = false;  // was requested, but does not work from outside
 };
 

@@ -19,7 +19,7 @@ namespace prof {
 namespace {
 
 // Rings wake the reader when they are half full. Anything else is noticed this late at most.
-constexpr int kLongestWaitMs = 50;
+constexpr int kMaxWaitMs = 50;
 
 // Requests and refused connections per round are limited. Otherwise a process that keeps connecting could
 // delay the samples or the end of the run.
@@ -124,7 +124,7 @@ void OutsideSampler::serve() {
   uint64_t round_before = 0;
   std::vector<pollfd> sources;
   for (bool last = false; !last;) {
-    poll(sources.data(), sources.size(), sources.size() > 2 ? kLongestWaitMs : sources.empty() ? 0 : -1);
+    poll(sources.data(), sources.size(), sources.size() > 2 ? kMaxWaitMs : sources.empty() ? 0 : -1);
     const std::lock_guard lock(mutex_);
     last = stopping_;
     eventfd_t count;

@@ -19,7 +19,7 @@ namespace prof {
 
 namespace {
 
-constexpr int kPatienceMs = 20;  // the byte is sent immediately after connecting
+constexpr int kAnswerTimeoutMs = 20;  // the byte is sent immediately after connecting
 constexpr int kMaxRefused = 16;  // connections that are closed in one call of accept()
 
 // Returns the parent of a process; 0 if the process is gone.
@@ -75,7 +75,8 @@ bool OutsideSocket::accept(Request& request) const {
     socklen_t bytes = sizeof peer;
     pollfd sent{request.connection, POLLIN, 0};
     if (getsockopt(request.connection, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && is_of_this_run(peer) &&
-        poll(&sent, 1, kPatienceMs) == 1 && recv(request.connection, &request.what, 1, MSG_DONTWAIT) == 1) {
+        poll(&sent, 1, kAnswerTimeoutMs) == 1 &&
+        recv(request.connection, &request.what, 1, MSG_DONTWAIT) == 1) {
       request.pid = peer.pid;
       return true;
     }

@@ -1,5 +1,6 @@
 #pragma once
-// What `prof run` adds to a program's environment so that the runtime traces it on accelerators.
+// Determines the variables that `prof run` adds to a program's environment so that the runtime traces it on
+// accelerators.
 
 #include <filesystem>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace prof {
 
-// How this build and machine can trace accelerators, and the user's settings.
+// The ways in which this build and machine can trace accelerators, and the user's settings.
 struct DeviceSurroundings {
   OpenClWay opencl = OpenClWay::None;
   std::string opencl_layers;   // OPENCL_LAYERS

@@ -14,7 +14,7 @@ namespace prof {
 // count, one named twice, and too many events.
 std::vector<hpcrun::EventSpec> parse_user_events(const std::vector<std::string>& texts);
 
-// How contention is measured.
+// The method by which contention is measured.
 enum class ContentionRequest : uint8_t {
   None,
   Sampled,  // "contention": with samples and breakpoints, or the processor's memory samples

@@ -61,7 +61,7 @@ constexpr uint8_t kPreciseIp[] = {2, 1};
 constexpr const char* kIbs = "/sys/bus/event_source/devices/ibs_op/";
 constexpr uint64_t kCountsOperations = 1u << 19;  // config of ibs_op, format cnt_ctl: not cycles
 constexpr uint64_t kFiltersKernel = 1;            // config2, format swfilt (Linux 6.14)
-// Of all instructions that it samples, few are relevant accesses.
+// Few of all instructions that it samples are relevant accesses.
 constexpr uint32_t kIbsSamples = 4;
 
 bool is_forbidden(int error) {

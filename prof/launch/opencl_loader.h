@@ -1,5 +1,5 @@
 #pragma once
-// How the runtime traces OpenCL programs on a machine.
+// Determines how the runtime traces OpenCL programs on a machine.
 
 #include <filesystem>
 

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint32_t kProbeRate = 20'000;  // hpcrun::kMaxRate
 constexpr int64_t kWindowNs = 200'000;
-// Of a timer signal on a virtual machine (docs/sampling.md), used if nothing was measured.
+// The cost of a timer signal on a virtual machine (docs/sampling.md), used if nothing was measured.
 constexpr double kTypicalCost = 20e-6;
 
 volatile sig_atomic_t arrived = 0;

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// How long to wait for the launcher to end this process, because the first one has printed the same error.
-constexpr std::chrono::seconds kPatienceForFirst{2};
+// The time to wait for the launcher to end this process, because the first one has printed the same error.
+constexpr std::chrono::seconds kFirstRankTimeout{2};
 
 fs::path folder_of(const WorkersRequest& request) {
   const fs::path database =
@@ -33,7 +33,7 @@ void require_directories(const WorkersRequest& request, int rank) {
   for (const fs::path& directory : request.directories) {
     std::error_code error;
     if (fs::is_directory(directory, error)) continue;
-    if (rank != 0) std::this_thread::sleep_for(kPatienceForFirst);
+    if (rank != 0) std::this_thread::sleep_for(kFirstRankTimeout);
     fail(kOwnFailure, "{}: no such directory; use one that all processes can access", directory.string());
   }
 }

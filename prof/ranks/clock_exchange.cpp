@@ -24,7 +24,7 @@ namespace prof {
 namespace {
 
 constexpr int kQuestions = 16;
-constexpr timeval kPatience = {.tv_sec = 0, .tv_usec = 100'000};  // for an answer
+constexpr timeval kAnswerTimeout = {.tv_sec = 0, .tv_usec = 100'000};  // for an answer
 constexpr int64_t kMaxWaitNs = 100'000'000;  // for an answer among datagrams from other programs
 constexpr size_t kMaxAddresses = 4;
 // Networks lose packets: a question without an answer is repeated.
@@ -97,7 +97,7 @@ int open_socket() {
   if (socket < 0) return -1;
   const int both = 0;
   setsockopt(socket, IPPROTO_IPV6, IPV6_V6ONLY, &both, sizeof both);
-  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &kAnswerTimeout, sizeof kAnswerTimeout);
   return socket;
 }
 

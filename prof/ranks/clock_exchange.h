@@ -21,8 +21,8 @@ struct ClockAddress {
   uint64_t token = 0;                  // which other programs do not know
 };
 
-// Answers from a thread of its own as long as it lives. The thread blocks all signals, and uses no time while
-// nobody asks. Its time advances with CLOCK_MONOTONIC, as the times of this node's processes do.
+// Answers from a thread of its own as long as it lives. The thread blocks all signals, and uses no time
+// without requests. Its time advances with CLOCK_MONOTONIC, as the times of this node's processes do.
 class ClockServer {
  public:
   // Does not answer if no socket can be opened.

@@ -35,7 +35,7 @@ namespace {
 // complete.
 constexpr char kPresenceFile[] = "present";
 constexpr char kContainerFile[] = "container";
-constexpr char kToldFile[] = "told";
+constexpr char kNoticeFile[] = "told";
 constexpr int kMaxContainersOfHost = 1000;
 
 // Throws std::system_error.
@@ -306,7 +306,7 @@ std::string NodeDirectory::remedy() const {
 
 void NodeDirectory::say_once(const std::string& line) const {
   try {
-    if (!Folder(path_).write_new(kToldFile, "")) return;
+    if (!Folder(path_).write_new(kNoticeFile, "")) return;
   } catch (const WriteError&) {
     // Every rank prints it then.
   }
@@ -334,13 +334,13 @@ void NodeDirectory::leave() {
   if (flock(present_, LOCK_EX | LOCK_NB) == 0) {
     std::error_code error;
     std::vector<fs::path> left = files_in(path_);
-    const bool was_told = fs::exists(path_ / kToldFile, error);
+    const bool has_notice = fs::exists(path_ / kNoticeFile, error);
     const auto running = std::stable_partition(left.begin(), left.end(),
                                                [](const fs::path& file) { return !is_still_measured(file); });
     const auto count = left.end() - running;
     left.erase(running, left.end());
     try {
-      if (!was_told) add(left, Whose::All);
+      if (!has_notice) add(left, Whose::All);
       if (count > 0)
         say_once(fmt::format("{} of its processes still run on {} and are measured in {}: after they end, {}",
                              count, owner_.host, path_.string(), remedy()));

@@ -100,7 +100,7 @@ std::string batch_job() {
   return {};
 }
 
-bool is_untold_rank() {
+bool is_unnumbered_rank() {
   for (const RankVariables& names : hpcrun::kRankVariables)
     if (number(names.rank) && number(names.size)) return false;
   // Variables by which a process finds its launcher (PMI-1 and 2, PMIx), or that contain its number only.

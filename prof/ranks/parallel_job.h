@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// How ranks recognize that they belong to one launch.
+// The data by which ranks recognize that they belong to one launch.
 enum class LaunchName : uint8_t {
   OfLaunch,    // the launcher's name for this launch, or something that only this launch has
   OfBatchJob,  // the batch job, whose consecutive launches have the same name
@@ -34,7 +34,7 @@ std::optional<ParallelJob> parallel_job();
 
 // True if the process is a rank, but the launcher does not report both its number and the number of ranks.
 // MPI itself has to be asked then (hpcrun/mpi).
-bool is_untold_rank();
+bool is_unnumbered_rank();
 
 // Returns the batch system's id of the job (Slurm, PBS, LSF, Flux), including that of a job in an array;
 // empty outside a job.

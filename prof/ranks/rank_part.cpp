@@ -26,21 +26,21 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPoll = 20ms;
+constexpr auto kPollInterval = 20ms;
 // Thousands of ranks that wait for a file send as many requests to the network file system.
-constexpr auto kMaxBetweenLooks = 500ms;
+constexpr auto kMaxPollInterval = 500ms;
 // A network file system may hide a new file for a minute from a client that has searched for it before.
-constexpr auto kPatienceForDirectory = 120s;
+constexpr auto kDirectoryTimeout = 120s;
 // The whole directory has to be read to find out whether it is taken.
-constexpr auto kBetweenListings = 5s;
-// How long files that look like another run's may be the work of a rank of this launch.
-constexpr auto kPatienceForOthersFiles = 2s;
-// How long the rank that makes the directory may take to remove the remains of a launch that was killed.
-constexpr auto kPatienceForOthersLaunch = 20s;
-// How late a node's clock may be, and how much later than others its ranks may be started.
+constexpr auto kListingInterval = 5s;
+// The time for which files that look like another run's may be the work of a rank of this launch.
+constexpr auto kFilesTimeout = 2s;
+// The time that the rank that makes the directory may take to remove the remains of a launch that was killed.
+constexpr auto kLaunchTimeout = 20s;
+// The limit for the error of a node's clock, plus the delay with which its ranks may be started.
 constexpr auto kMaxLateness = 30s;
 // MPI_Finalize releases all ranks at about the same time.
-constexpr auto kPatienceForEnds = 10s;
+constexpr auto kEndsTimeout = 10s;
 // In a larger job, nodes are not kept waiting for one process that analyzes.
 constexpr int kMaxRanksToAnalyze = 64;
 // A rank that waits for files pauses this many times as long as each listing took, to leave the file system
@@ -159,7 +159,7 @@ void RankPart::refuse_others(const fs::path& directory, const LaunchRecord& othe
 fs::path RankPart::await_directory(const std::string& program, bool force) const {
   const fs::path directory = name_of_directory(program);
   const Clock::time_point start = Clock::now();
-  Clock::duration pause = kPoll;
+  Clock::duration pause = kPollInterval;
   Clock::time_point next_listing = start, first_seen = Clock::time_point::max();
   while (true) {
     const std::optional<LaunchRecord> record = launch_record(directory);
@@ -167,22 +167,21 @@ fs::path RankPart::await_directory(const std::string& program, bool force) const
     if (is_own) return directory;
     const Clock::time_point now = Clock::now();
     const Clock::duration waited = now - start;
-    if (record && waited > (force ? kPatienceForDirectory : kPatienceForOthersLaunch))
-      refuse_others(directory, *record);
+    if (record && waited > (force ? kDirectoryTimeout : kLaunchTimeout)) refuse_others(directory, *record);
     const bool may_be_taken = !force && first_seen == Clock::time_point::max();
     if (may_be_taken && now >= next_listing) {
       if (is_taken(directory)) first_seen = now;
-      next_listing = Clock::now() + kBetweenListings;
+      next_listing = Clock::now() + kListingInterval;
     }
     // The rank that makes the directory refuses it as well, and prints the error.
-    if (first_seen < now - kPatienceForOthersFiles) throw CommandError(kOwnFailure, "");
-    if (waited > kPatienceForDirectory)
+    if (first_seen < now - kFilesTimeout) throw CommandError(kOwnFailure, "");
+    if (waited > kDirectoryTimeout)
       fail(kOwnFailure,
            "{} has no {} by rank {}; use a directory that all nodes share with -o, or one per node (-o "
            "'DIR-%h')",
            host_name(), directory.string(), first_);
     std::this_thread::sleep_for(pause);
-    pause = std::min<Clock::duration>(pause * 5 / 4, kMaxBetweenLooks);
+    pause = std::min<Clock::duration>(pause * 5 / 4, kMaxPollInterval);
   }
 }
 
@@ -229,12 +228,12 @@ void RankPart::await_others(const fs::path& directory) const {
     std::erase_if(awaited, [&](const auto& file) { return has_file(directory / file.first); });
     for (const std::string& name : members.in(directory)) awaited.erase(name);
     if (awaited.empty()) break;
-    if (start < Clock::now() - kPatienceForEnds) {
+    if (start < Clock::now() - kEndsTimeout) {
       remark("{} of {} measured have not ended; `prof report {}` shows them after they end",
              format_awaited(awaited), choice_.count(job_.size), directory.string());
       return;
     }
-    std::this_thread::sleep_for(std::max<Clock::duration>(kPoll, kRest * (Clock::now() - look)));
+    std::this_thread::sleep_for(std::max<Clock::duration>(kPollInterval, kRest * (Clock::now() - look)));
   }
   remove_own(directory / kLaunchFile);
 }

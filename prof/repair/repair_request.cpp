@@ -185,9 +185,9 @@ RepairRequest parse_repair_request(const std::string& text) {
 // Before that version, a signal of an event kills a thread that blocks it briefly.
 void require_kernel_for_isolation(const std::string& release, const std::string& asked,
                                   const std::string& instead) {
-  constexpr std::pair kLeast{5, 19};
+  constexpr std::pair kMinKernel{5, 19};
   std::pair version{0, 0};
-  if (std::sscanf(release.c_str(), "%d.%d", &version.first, &version.second) == 2 && version < kLeast)
+  if (std::sscanf(release.c_str(), "%d.%d", &version.first, &version.second) == 2 && version < kMinKernel)
     fail(kOwnFailure, "{} needs Linux 5.19 or later, but this is {}; leave it out, or use {}", asked, release,
          instead);
 }

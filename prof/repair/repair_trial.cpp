@@ -168,7 +168,7 @@ void say_ratio(const Paired& paired) {
       paired.ratios.size(), fmt::join(paired.ratios, ", "));
 }
 
-std::string words_for(double ratio, uint32_t pairs) {
+std::string format_trial(double ratio, uint32_t pairs) {
   return fmt::format("tried {} times, it made the program {:.2f} times as fast", pairs, ratio);
 }
 
@@ -185,7 +185,7 @@ bool leave_out_what_harms(Trial& trial, uint32_t pairs, RepairFile& kept, Repair
     say("verify: {} left out: added to the others they make the program {:.2f} times as fast",
         name_of(kept, number), paired.ratio);
     const RepairTrial tried{paired.ratio, pairs};
-    note(only(kept, number), &tried, words_for(paired.ratio, pairs), file);
+    note(only(kept, number), &tried, format_trial(paired.ratio, pairs), file);
     kept = rest;
     is_changed = true;
   }
@@ -205,7 +205,7 @@ void try_all(const TrialSetting& setting, const RepairFile& all, RepairFile& fil
     }
     const bool is_faster = paired.ratio >= kMinGain;
     const RepairTrial tried{paired.ratio, setting.pairs};
-    note(kept, &tried, is_faster ? "" : words_for(paired.ratio, setting.pairs), file);
+    note(kept, &tried, is_faster ? "" : format_trial(paired.ratio, setting.pairs), file);
     if (!is_faster) say("verify: the program is not faster with the repairs; they are discarded");
   } catch (const OtherStatus& changed) {
     note(all, nullptr, changed.what(), file);

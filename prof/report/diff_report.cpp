@@ -45,7 +45,7 @@ const char* kind_name(ComparedBy by) {
 
 using Rows = std::vector<const RunChange*>;
 
-// Whether the cost rose or fell by more than chance.
+// Determines whether the cost rose or fell by more than chance.
 enum class Verdict : uint8_t { More, Less, Chance };
 
 Verdict verdict_of(const RunChange& change) {

@@ -27,7 +27,7 @@ constexpr size_t kMaxLocks = 16;
 constexpr size_t kMaxSides = 6;
 constexpr size_t kMaxBlocked = 12;
 constexpr size_t kMaxOpen = 12;
-constexpr size_t kMostWork = 6;
+constexpr size_t kMaxWork = 6;
 
 class LocksText {
  public:
@@ -111,13 +111,13 @@ class LocksText {
     const std::vector<WorkWhileIdle> work = work_while_idle(tree_, run_);
     if (work.empty()) return;
     out_.print("\n{}\n", bold(style_, "worked while other threads waited without a lock"));
-    for (size_t i = 0; i < std::min(work.size(), kMostWork); ++i) {
+    for (size_t i = 0; i < std::min(work.size(), kMaxWork); ++i) {
       const std::string lead =
           fmt::format("      {:>10}  {:<26} ", format_duration(work[i].seconds), format_idle(work[i]));
       out_.write(row_ending_in(lead, format_code(program_part(frames_of(tree_, work[i].context))), style_));
     }
-    if (work.size() > kMostWork)
-      out_.print("      and {}\n", format_count(work.size() - kMostWork, "more function"));
+    if (work.size() > kMaxWork)
+      out_.print("      and {}\n", format_count(work.size() - kMaxWork, "more function"));
   }
 
   const CallTree& tree_;

@@ -46,9 +46,9 @@ auto with_progress(AnalyzeOptions options, const Work& work) {
 // The analysis frees the data of one rank before it reads the next one's. Memory that is returned to the
 // kernel in between would have to be mapped again page by page.
 void keep_freed_memory() {
-  constexpr int kLargest = 32 << 20;  // malloc's limit
+  constexpr int kMaxThreshold = 32 << 20;  // malloc's limit
   constexpr int kMaxKept = 64 << 20;
-  mallopt(M_MMAP_THRESHOLD, kLargest);
+  mallopt(M_MMAP_THRESHOLD, kMaxThreshold);
   mallopt(M_TRIM_THRESHOLD, kMaxKept);
 }
 
@@ -159,7 +159,7 @@ Database open_database(const fs::path& path, ReadValues when) {
   if (is_container(path))
     fail(kOwnFailure, "{} is the measurement file of one node; use its directory, {}", path.string(),
          path.has_parent_path() ? path.parent_path().string() : ".");
-  // Of another user's run, possibly only the database is readable.
+  // If the run is another user's, possibly only the database is readable.
   if (const fs::path file = unreadable_measurement(path); !file.empty()) {
     if (is_database(path / "database")) return read_database(path / "database", when);
     fail(kOwnFailure, "{}: permission denied; have its user run `prof analyze {} -o DATABASE`", file.string(),

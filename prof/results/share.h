@@ -1,5 +1,5 @@
 #pragma once
-// --share: who besides the user may read the results of a command.
+// --share: the users besides the owner who may read the results of a command.
 
 #include <filesystem>
 
@@ -15,7 +15,7 @@ void add_share_option(CLI::App& command);
 // written there later.
 void share_measurements(const std::filesystem::path& directory);
 
-// Prints one line that says who may read a database or measurement directory.
+// Prints one line that states who may read a database or measurement directory.
 void say_who_may_read(const std::filesystem::path& place);
 
 }  // namespace prof

@@ -69,7 +69,7 @@ RunFacts gather_run_facts(const RunRequest& request, const std::optional<RankFac
   facts.libraries = find_libraries(request);
   facts.given = read_given_repairs(request.repairs);
   if (request.options.devices) facts.devices = device_surroundings();
-  facts.is_untold_rank = !rank && is_untold_rank();
+  facts.is_unnumbered_rank = !rank && is_unnumbered_rank();
   facts.kernel_release = kernel_release();
   facts.mount_namespace = own_mount_namespace();
   if (const char* const preloaded = getenv("LD_PRELOAD")) facts.preloaded = preloaded;

@@ -46,7 +46,7 @@ struct RunFacts {
   GivenRepairs given;
   std::optional<DeviceSurroundings> devices;  // absent with --no-devices
   std::optional<RankFacts> rank;              // absent outside a parallel job
-  bool is_untold_rank = false;                // a rank whose launcher does not report its number
+  bool is_unnumbered_rank = false;            // a rank whose launcher does not report its number
   RunLibraries libraries;
   std::string kernel_release;   // "6.1.0-18-amd64"
   std::string mount_namespace;  // the value of PROF_MOUNTS

@@ -30,7 +30,7 @@ Preloads choose_preloads(const RunRequest& request, const RunFacts& facts, const
   if (request.contention != ContentionRequest::None || request.repairs.layout)
     measuring.push_back(libraries.memory);
   if (request.locks || request.repairs.locks) measuring.push_back(libraries.sync);
-  if (facts.is_untold_rank) measuring.push_back(libraries.mpi);
+  if (facts.is_unnumbered_rank) measuring.push_back(libraries.mpi);
   if (request.isolates()) preloads.isolating = {libraries.isolate};
   // Otherwise the program has its own allocator until a page is isolated.
   if (request.counts_pages() || request.repairs.isolate_always)
@@ -97,7 +97,7 @@ OutsidePlan plan_outside(const RunRequest& request, const RunFacts& facts) {
   outside.trace = request.options.measuring.trace;
   outside.command = fmt::format("{}", fmt::join(request.options.command, " "));
   outside.refusal = outside_refusal(facts.sampled.events);
-  if (facts.rank) outside.told = facts.rank->environment;
+  if (facts.rank) outside.launch_variables = facts.rank->environment;
   outside.contention = request.contention == ContentionRequest::Sampled && !request.is_for_repairs;
   return outside;
 }

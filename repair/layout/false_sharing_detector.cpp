@@ -237,7 +237,7 @@ void FalseSharingDetector::judge(uint64_t now_ns) noexcept {
     if (is_known_long && !is_left_to_placing(line, now_ns)) judge_page(line);
   }
   for (Line& line : lines_)
-    if (line.address && now_ns > line.tally.since_ns + kPatienceNs) begin(line.tally, now_ns);
+    if (line.address && now_ns > line.tally.since_ns + kTallyTimeoutNs) begin(line.tally, now_ns);
   for (Site& site : sites_)
     if (site.site) judge_site(site, now_ns);
 }
@@ -314,14 +314,14 @@ void FalseSharingDetector::judge_site(Site& site, uint64_t now_ns) noexcept {
     const bool helps = chosen.placement != kAsAllocated;
     const bool is_plain = helps && chosen.placement.offset == 0 && share_of(site.tally) >= kPlainShare;
     if (!is_known_long && !is_plain) return;
-    if (chosen.is_close && now_ns < site.tally.since_ns + kPatienceNs) return;
+    if (chosen.is_close && now_ns < site.tally.since_ns + kTallyTimeoutNs) return;
     callbacks_.settle({site.site, chosen, site.tally.conflicts, site.line, site.has_locks});
     if (helps) {
       placed_[placed_count_++ % kSites] = {site.site, now_ns};
       has_placed_.store(true, std::memory_order_relaxed);
     }
     site.site = 0;
-  } else if (!is_open || now_ns > site.tally.since_ns + kPatienceNs) {
+  } else if (!is_open || now_ns > site.tally.since_ns + kTallyTimeoutNs) {
     site.site = 0;
   }
 }

@@ -20,8 +20,8 @@ namespace hpcrun {
 struct SiteFinding {
   uint32_t site = 0;
   ChosenPlacement chosen;  // kAsAllocated: no placement helps
-  uint64_t conflicts = 0;  // accesses, with the objects where they lay
-  uint64_t line = 0;       // one of the lines where it was found
+  uint64_t conflicts = 0;  // accesses, with the objects in their original places
+  uint64_t line = 0;       // one of the lines with false sharing
   bool has_locks = false;  // LOCK-prefixed accesses were among them
 };
 
@@ -41,7 +41,7 @@ struct DetectorCallbacks {
   uint64_t (*align_of)(uint32_t site) noexcept;  // requested by the program, as in choose_placement()
   // Called at every verdict for lines that have been known for kPageNs. May be null.
   void (*share_page)(const PageDecision& verdict) noexcept;
-  // Allocations are placed first, where that helps. share_page() is then called for the rest only.
+  // Allocations are placed first, if that helps. share_page() is then called for the rest only.
   bool places_first = false;
 };
 
@@ -55,7 +55,7 @@ class FalseSharingDetector {
   static constexpr double kMinShare = 0.02;               // of the CPU time; less is not worth a change
   static constexpr uint64_t kMinConflicts = 20;           // accesses; fewer do not show the users
   static constexpr uint64_t kPlainConflicts = 10;         // for alignment alone
-  static constexpr uint64_t kPatienceNs = 4'000'000'000;  // after that, a tally starts over
+  static constexpr uint64_t kTallyTimeoutNs = 4'000'000'000;  // after that, a tally starts over
   // By then, objects from before their site's placement are freed or will stay, and share_page() is called
   // for their pages.
   static constexpr uint64_t kPlacedNs = 1'000'000'000;
@@ -95,7 +95,7 @@ class FalseSharingDetector {
   static constexpr uint64_t kIdleNs = 1'000'000'000;    // a line's entry is reused after that
   static constexpr double kMinMoves = 4;
 
-  // What was counted for a line or a site since a point in time.
+  // The counts for a line or a site since a point in time.
   struct Tally {
     uint64_t since_ns;
     uint64_t total_before_ns;

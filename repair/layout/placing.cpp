@@ -192,11 +192,11 @@ void count_time(ThreadState& thread, const RecordedSample& sample) noexcept {
     detector->note_time(sample.weight);
 }
 
-void forget_placing() noexcept {
+void reset_placing_after_fork() noexcept {
   sharing_user.store(nullptr, std::memory_order_relaxed);
   placing.detector.store(nullptr, std::memory_order_relaxed);
-  placing.sites.forget();
-  placing.planned.forget_modules();
+  placing.sites.reset_after_fork();
+  placing.planned.clear_modules();
   for (std::atomic<uint64_t>& met : placing.met) met.store(0, std::memory_order_relaxed);
 }
 

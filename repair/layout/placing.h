@@ -61,6 +61,6 @@ void use_detector(FalseSharingDetector& detector) noexcept;
 void count_time(ThreadState& thread, const RecordedSample& sample) noexcept;
 
 // Resets all of this in a forked child.
-void forget_placing() noexcept;
+void reset_placing_after_fork() noexcept;
 
 }  // namespace hpcrun

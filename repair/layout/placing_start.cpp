@@ -104,9 +104,9 @@ void finish() noexcept {
   hooks->made.store(nullptr, std::memory_order_relaxed);
 }
 
-void forget() noexcept {
+void reset_after_fork() noexcept {
   finish();
-  forget_placing();
+  reset_placing_after_fork();
 }
 
 // Such a library may release allocations without libprof-heap.so, so none may begin elsewhere than the
@@ -123,7 +123,7 @@ constexpr Hooks kLayoutHooks{.kind = &layout_kind,
                              .prepare = prepare,
                              .start = start,
                              .finish = finish,
-                             .fork_child = forget,
+                             .fork_child = reset_after_fork,
                              .module = announce_to_plan,
                              .thread_end = note_placed,
                              .interposition_bypassed = keep_beginnings,

@@ -17,7 +17,7 @@ bool is_the_same(const PlanModule& planned, const AnnouncedModule& module) noexc
 
 }  // namespace
 
-void PlannedSites::forget_modules() noexcept {
+void PlannedSites::clear_modules() noexcept {
   for (std::atomic<uint16_t>& id : ids_) id.store(kModuleNone, std::memory_order_relaxed);
 }
 

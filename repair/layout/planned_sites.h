@@ -30,7 +30,7 @@ class PlannedSites {
   bool start(const void* data, size_t bytes) noexcept { return check_repair_plan(data, bytes, plan_); }
 
   // Must be called in a forked child, where modules are announced again.
-  void forget_modules() noexcept;
+  void clear_modules() noexcept;
 
   const PlanView& plan() const noexcept { return plan_; }
 

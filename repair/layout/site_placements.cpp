@@ -23,7 +23,7 @@ bool SitePlacements::start() noexcept {
   return decisions_;
 }
 
-void SitePlacements::forget() noexcept {
+void SitePlacements::reset_after_fork() noexcept {
   decisions_ = nullptr;
 }
 

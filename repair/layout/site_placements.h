@@ -25,7 +25,7 @@ class SitePlacements {
   bool start() noexcept;
 
   // Resets the table in a forked child, which has none of the parent's decisions.
-  void forget() noexcept;
+  void reset_after_fork() noexcept;
 
   // Stores a decision. Returns false if the site was decided already, or cannot be.
   bool decide(SiteId site, const SiteDecision& decision) noexcept;

@@ -32,7 +32,7 @@ enum Function : uint16_t {
 
 enum class Phase : uint8_t { Running, Calling };
 
-// What the program was doing, to count by.
+// The activity of the program, by which samples are counted.
 enum class Scenario : uint8_t {
   Recursion250,
   Recursion2000,

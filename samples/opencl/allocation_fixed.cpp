@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr double kKernel = 5;  // milliseconds
+constexpr double kKernelMs = 5;
 constexpr size_t kTemporaryBytes = 8 << 20;
 constexpr int kTemporaries = 3;
 
@@ -35,7 +35,7 @@ struct Temporaries {
 
 [[gnu::noinline]] cl_uint time_step(opencl::Device& device, cl_command_queue queue, cl_kernel kernel,
                                     const Temporaries& temporaries) {
-  for (cl_mem buffer : temporaries.buffers) device.enqueue(queue, kernel, buffer, kKernel / kTemporaries);
+  for (cl_mem buffer : temporaries.buffers) device.enqueue(queue, kernel, buffer, kKernelMs / kTemporaries);
   cl_uint launches = 0;
   const uint64_t begin = opencl::now_ns();
   opencl::require(clEnqueueReadBuffer(queue, temporaries.buffers[0], CL_TRUE, 0, sizeof launches, &launches,

@@ -7,15 +7,15 @@
 
 namespace {
 
-constexpr double kKernel = 3, kHostWork = 7;  // milliseconds
+constexpr double kKernelMs = 3, kHostWorkMs = 7;
 
 [[gnu::noinline]] void prepare_launch(const opencl::HostWork& host) {
-  host.run(kHostWork);
+  host.run(kHostWorkMs);
 }
 
 [[gnu::noinline]] void launch(opencl::Device& device, cl_command_queue queue, cl_kernel kernel,
                               cl_mem buffer) {
-  device.enqueue(queue, kernel, buffer, kKernel);
+  device.enqueue(queue, kernel, buffer, kKernelMs);
   opencl::require(clFlush(queue), "clFlush");
 }
 

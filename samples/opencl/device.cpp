@@ -45,7 +45,7 @@ cl_ulong time_of(cl_event event, cl_profiling_info which) {
   return time;
 }
 
-constexpr double kNanoseconds = 1e-9;
+constexpr double kSecondsPerNs = 1e-9;
 
 }  // namespace
 
@@ -200,11 +200,11 @@ std::vector<std::pair<uint64_t, uint64_t>> Device::outstanding() {
 
 void Device::state_schedule() {
   if (!keeps_schedule_) return;
-  const auto window = static_cast<double>(now_ns() - opened_ns_) * kNanoseconds;
-  const auto busy = static_cast<double>(covered(schedule())) * kNanoseconds;
+  const auto window = static_cast<double>(now_ns() - opened_ns_) * kSecondsPerNs;
+  const auto busy = static_cast<double>(covered(schedule())) * kSecondsPerNs;
   fprintf(stderr,
           "device_window %.6f\ndevice_busy %.6f\ndevice_idle %.6f\ncpu_waits %.6f\ndevice_tasks %zu\n",
-          window, busy, window - busy, static_cast<double>(waited_ns_) * kNanoseconds, events_.size());
+          window, busy, window - busy, static_cast<double>(waited_ns_) * kSecondsPerNs, events_.size());
 }
 
 uint64_t covered(std::vector<std::pair<uint64_t, uint64_t>> intervals) {

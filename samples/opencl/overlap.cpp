@@ -1,5 +1,5 @@
-// Defect: the host waits for KernelN although it has independent work. KernelM is longer but hidden behind
-// host work, so speeding it up gains nothing.
+// Defect: the host waits for KernelN although it has independent work. KernelM is longer but overlaps host
+// work, so speeding it up gains nothing.
 
 #include <cstdio>
 
@@ -7,18 +7,18 @@
 
 namespace {
 
-constexpr double kKernelM = 6, kKernelN = 4, kHostWork = 8;  // milliseconds
+constexpr double kKernelMMs = 6, kKernelNMs = 4, kHostWorkMs = 8;
 
 [[gnu::noinline]] void step(opencl::Device& device, const opencl::HostWork& host, cl_command_queue queue,
                             cl_kernel m, cl_kernel n, cl_mem buffer) {
-  device.enqueue(queue, n, buffer, kKernelN);
+  device.enqueue(queue, n, buffer, kKernelNMs);
   uint64_t begin = opencl::now_ns();
   opencl::require(clFinish(queue), "clFinish");  // the host has work that does not need KernelN's result
   device.add_wait(begin);
 
-  device.enqueue(queue, m, buffer, kKernelM);
+  device.enqueue(queue, m, buffer, kKernelMMs);
   opencl::require(clFlush(queue), "clFlush");
-  host.run(kHostWork);
+  host.run(kHostWorkMs);
   begin = opencl::now_ns();
   opencl::require(clFinish(queue), "clFinish");
   device.add_wait(begin);

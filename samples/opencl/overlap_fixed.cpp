@@ -7,14 +7,14 @@
 
 namespace {
 
-constexpr double kKernelM = 6, kKernelN = 4, kHostWork = 8;  // milliseconds
+constexpr double kKernelMMs = 6, kKernelNMs = 4, kHostWorkMs = 8;
 
 [[gnu::noinline]] void step(opencl::Device& device, const opencl::HostWork& host, cl_command_queue queue,
                             cl_kernel m, cl_kernel n, cl_mem buffer) {
-  device.enqueue(queue, n, buffer, kKernelN);
-  device.enqueue(queue, m, buffer, kKernelM);
+  device.enqueue(queue, n, buffer, kKernelNMs);
+  device.enqueue(queue, m, buffer, kKernelMMs);
   opencl::require(clFlush(queue), "clFlush");
-  host.run(kHostWork);
+  host.run(kHostWorkMs);
   const uint64_t begin = opencl::now_ns();
   opencl::require(clFinish(queue), "clFinish");
   device.add_wait(begin);

@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr double kKernel = 5, kHostWork = 5;  // milliseconds
+constexpr double kKernelMs = 5, kHostWorkMs = 5;
 
 struct Pipeline {
   opencl::Device& device;
@@ -19,12 +19,12 @@ struct Pipeline {
 };
 
 [[gnu::noinline]] void use_result(Pipeline& pipeline, cl_uint result) {
-  pipeline.host.run(kHostWork);
+  pipeline.host.run(kHostWorkMs);
   pipeline.results += result;
 }
 
 [[gnu::noinline]] void compute_batch(Pipeline& pipeline) {
-  pipeline.device.enqueue(pipeline.queue, pipeline.kernel, pipeline.buffer, kKernel);
+  pipeline.device.enqueue(pipeline.queue, pipeline.kernel, pipeline.buffer, kKernelMs);
 }
 
 [[gnu::noinline]] cl_event start_reading(Pipeline& pipeline, cl_uint& result) {

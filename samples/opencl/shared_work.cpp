@@ -16,7 +16,7 @@ namespace opencl {
 namespace {
 
 constexpr int kProcesses = 2;
-constexpr double kKernel = 5, kHostWork = 5;  // milliseconds
+constexpr double kKernelMs = 5, kHostWorkMs = 5;
 constexpr int kMaxTasks = 100'000;
 
 // Shared by both processes.
@@ -30,14 +30,14 @@ struct Meeting {
 };
 
 [[gnu::noinline]] void use_device(Device& device, cl_command_queue queue, cl_kernel kernel, cl_mem buffer) {
-  device.enqueue(queue, kernel, buffer, kKernel);
+  device.enqueue(queue, kernel, buffer, kKernelMs);
   const uint64_t begin = now_ns();
   require(clFinish(queue), "clFinish");
   device.add_wait(begin);
 }
 
 [[gnu::noinline]] void work_on_host(const HostWork& host) {
-  host.run(kHostWork);
+  host.run(kHostWorkMs);
 }
 
 void work(const Options& options, Phases phases, int process, Meeting& meeting) {

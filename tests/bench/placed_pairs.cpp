@@ -51,7 +51,7 @@ double cost(size_t pairs, void* (*allocate)(size_t), size_t bytes) {
 
 int main(int count, char** argv) {
   const size_t pairs = count > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
-  std::free(named_malloc(kBytes));  // so that moved allocations have to be searched for
+  std::free(named_malloc(kBytes));  // so that lookups of moved allocations are needed
   const double size = cost(pairs, other_malloc, kBytes + 16);
   const double place = cost(pairs, other_malloc, kBytes);
   const double named = cost(pairs, named_malloc, kBytes);

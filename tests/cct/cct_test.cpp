@@ -102,7 +102,7 @@ TEST_CASE("values add up per node and metric") {
   }
 }
 
-TEST_CASE("a wait under way is told apart from values, and not told of when it is over") {
+TEST_CASE("a wait under way is distinguished from values, and not reported when it is over") {
   Tree tree;
   const NodeId node = tree.insert({make_frame(1, 1)});
   hpcrun::ValueCell* const cell = tree.thread.tree.wait_cell(node, 3);

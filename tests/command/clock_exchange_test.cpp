@@ -126,7 +126,7 @@ nlohmann::json read(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("a clock does not differ from itself by more than the error that is told") {
+TEST_CASE("a clock does not differ from itself by more than the error that is reported") {
   const ClockServer server;
   REQUIRE(server.address().port != 0);
   REQUIRE_FALSE(server.address().addresses.empty());

@@ -182,7 +182,7 @@ TEST_CASE("jobs of an array of LSF are different ones") {
   CHECK(launches("PMI_RANK", "PMI_SIZE", 2, {}) == std::set<std::string>{"4711_3"});
 }
 
-TEST_CASE("what ranks have in common without a name of their launch is told") {
+TEST_CASE("what ranks have in common without a name of their launch is reported") {
   const Environment environment({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"MPI_LOCALNRANKS", "2"}});
   CHECK(launch() == std::to_string(getppid()));
   CHECK(parallel_job()->name == LaunchName::OfParent);
@@ -227,7 +227,7 @@ TEST_CASE("the proxy of Hydra above a rank tells where its mpiexec listens") {
   CHECK_FALSE(hydra_proxy_above(70, proc.path));
 }
 
-TEST_CASE("the start of a process is told") {
+TEST_CASE("the start of a process is reported") {
   using namespace std::chrono_literals;
   const auto now = std::chrono::system_clock::now();
   const auto own = start_of_process(getpid()), parent = start_of_process(getppid());

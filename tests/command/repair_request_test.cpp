@@ -62,7 +62,7 @@ TEST_CASE("a placement that changes nothing, and sizes that no allocation has, a
   CHECK(repair_plan(file).empty());
 }
 
-TEST_CASE("modules are told apart by names as long as files have them") {
+TEST_CASE("modules are distinguished by names as long as files have them") {
   RepairFile file;
   file.sites = {placed(site(24, 40), {64, 0, 64})};
   ModuleAddress& frame = file.sites[0].site.frames[1];

@@ -1,5 +1,5 @@
-// What `prof run` refuses, and how the program is started otherwise: the libraries in their order, and the
-// environment.
+// Tests the checks of `prof run`, and otherwise the start of the program: the libraries in their order, and
+// the environment.
 
 #include "prof/run/plan.h"
 
@@ -143,7 +143,7 @@ TEST_CASE("the libraries of a run come in the order in which calls have to reach
 TEST_CASE("libraries for devices and ranks follow the runtime, the user's own come last") {
   const RunRequest request = request_of({"locks"}, "isolate");
   RunFacts facts = facts_of(request);
-  facts.is_untold_rank = true;
+  facts.is_unnumbered_rank = true;
   facts.devices = DeviceSurroundings{OpenClWay::Preload, "", false, "", ""};
   facts.preloaded = "/home/u/own.so";
   const RunPlan plan = plan_run(request, facts);
@@ -168,7 +168,7 @@ TEST_CASE("nothing is preloaded into programs that fail with the runtime") {
   CHECK(planned(request).outside_image.empty());
 }
 
-TEST_CASE("the runtime is told what is sampled, and nothing of what is not requested") {
+TEST_CASE("the runtime is configured with what is sampled, and nothing of what is not requested") {
   const RunPlan plan = planned(request_of({"CPUTIME@99", "REALTIME"}));
   CHECK(variable(plan, "PROF_EVENTS") == "CPUTIME@99,REALTIME@200");
   CHECK(variable(plan, "PROF_TRACE") == "0");
@@ -209,7 +209,7 @@ TEST_CASE("contention is searched for as the request says") {
   CHECK_FALSE(repairs.outside.contention);
 }
 
-TEST_CASE("the runtime is told what it may repair") {
+TEST_CASE("the runtime is configured with what it may repair") {
   const RunPlan both = planned(request_of({}, "layout,locks"));
   CHECK(variable(both, "PROF_REPAIR") == "layout,locks");
   CHECK_FALSE(variable(both, "PROF_ISOLATE"));
@@ -254,7 +254,7 @@ TEST_CASE("devices are followed by the way that the machine offers, and as the u
   CHECK_FALSE(variable(plan_run(request, facts), "OPENCL_LAYERS"));
 }
 
-TEST_CASE("a rank is told of its launch, and names its files apart from others'") {
+TEST_CASE("a rank gets the variables of its launch, and names its files apart from others'") {
   RunOptions options = options_of({});
   options.aggregate = Aggregate::Node;
   options.measuring.window.paused = true;
@@ -265,7 +265,7 @@ TEST_CASE("a rank is told of its launch, and names its files apart from others'"
   facts.rank = rank;
   const RunPlan plan = plan_run(request, facts);
   CHECK(variable(plan, "PROF_LAUNCH") == "l1");
-  CHECK(plan.outside.told == rank.environment);
+  CHECK(plan.outside.launch_variables == rank.environment);
   CHECK(plan.launch.file_prefix == "node7-3-");
   CHECK(plan.launch.watches_debuggers);  // in the node's directory, which has few ranks
   CHECK(plan.directory.aggregates);

@@ -20,8 +20,8 @@ using namespace hpcrun;
 
 namespace {
 
-constexpr double kLongest = 60;  // seconds, on a busy machine
-constexpr double kQuiet = 1.5;   // seconds in which nothing must be found
+constexpr double kMaxSeconds = 60;     // on a busy machine
+constexpr double kQuietSeconds = 1.5;  // in which nothing must be found
 
 struct alignas(64) Line {
   std::atomic<uint64_t> words[8];
@@ -100,8 +100,8 @@ Sharing verdict_of(const WatchedRun& run) {
 }  // namespace
 
 TEST_CASE("counters side by side are found, to the byte, as false sharing") {
-  const auto run =
-      run_watched({{count_up, &lines[0].words[1]}, {count_up, &lines[0].words[6]}}, kLongest, both_were_seen);
+  const auto run = run_watched({{count_up, &lines[0].words[1]}, {count_up, &lines[0].words[6]}}, kMaxSeconds,
+                               both_were_seen);
   if (!can_watch(run)) return;
   REQUIRE(both_were_seen(run));
   check_accesses(run, 0, &lines[0].words[1], 8, AccessKind::Write);
@@ -112,7 +112,7 @@ TEST_CASE("counters side by side are found, to the byte, as false sharing") {
 
 TEST_CASE("atomic additions to one word are found as true sharing") {
   const auto run = run_watched({{add_atomically, &lines[0].words[2]}, {add_atomically, &lines[0].words[2]}},
-                               kLongest, both_were_seen);
+                               kMaxSeconds, both_were_seen);
   if (!can_watch(run)) return;
   REQUIRE(both_were_seen(run));
   check_accesses(run, 0, &lines[0].words[2], 8, AccessKind::ReadWrite);
@@ -123,7 +123,7 @@ TEST_CASE("atomic additions to one word are found as true sharing") {
 TEST_CASE("a reader beside a single writer is found") {
   const auto run = run_watched(
       {{add_atomically, &lines[1].words[0]}, {read_half, reinterpret_cast<char*>(&lines[1].words[7]) + 4}},
-      kLongest, both_were_seen);
+      kMaxSeconds, both_were_seen);
   if (!can_watch(run)) return;
   REQUIRE(both_were_seen(run));
   check_accesses(run, 0, &lines[1].words[0], 8, AccessKind::ReadWrite);
@@ -133,7 +133,7 @@ TEST_CASE("a reader beside a single writer is found") {
 
 TEST_CASE("a reader that is compiled without optimisation is found, to the byte") {
   const auto run = run_watched({{add_atomically, &lines[1].words[0]}, {read_unoptimised, &lines[1].words[3]}},
-                               kLongest, both_were_seen);
+                               kMaxSeconds, both_were_seen);
   if (!can_watch(run)) return;
   REQUIRE(both_were_seen(run));
   check_accesses(run, 1, &lines[1].words[3], 8, AccessKind::Read);
@@ -153,7 +153,7 @@ TEST_CASE("what threads contend for in the profiler's own data is no finding") {
   auto* const mapped = static_cast<uint64_t*>(map_own_memory(sizeof own));
   REQUIRE(mapped);
   for (uint64_t* const data : {own, mapped}) {
-    const auto run = run_watched({{count_up, &data[1]}, {count_up, &data[6]}}, kQuiet);
+    const auto run = run_watched({{count_up, &data[1]}, {count_up, &data[6]}}, kQuietSeconds);
     CHECK(run.samples > 10);
     CHECK(run.evidence.empty());
   }
@@ -189,21 +189,22 @@ TEST_CASE("as many ranges of the profiler's as there is room for are known, and 
     CHECK_FALSE(is_in_own_range(kFirst + i * kApart + 64));
   }
   CHECK_FALSE(is_in_own_range(kFirst + 4999 * kApart));
-  forget_own_range(at(3000));
+  remove_own_range(at(3000));
   note_own_range(at(4999), 64, true);
   CHECK_FALSE(is_in_own_range(kFirst + 3000 * kApart));
   CHECK(is_in_own_range(kFirst + 4999 * kApart));
-  for (uint64_t i = 0; i < 5000; ++i) forget_own_range(at(i));
+  for (uint64_t i = 0; i < 5000; ++i) remove_own_range(at(i));
   CHECK_FALSE(is_in_own_range(kFirst));
 }
 
 TEST_CASE("threads with lines of their own, or that only read, are left in peace") {
-  const auto padded = run_watched({{count_up, &lines[0].words[0]}, {count_up, &lines[1].words[0]}}, kQuiet);
+  const auto padded =
+      run_watched({{count_up, &lines[0].words[0]}, {count_up, &lines[1].words[0]}}, kQuietSeconds);
   CHECK(padded.samples > 10);
   CHECK(padded.evidence.empty());
   CHECK(padded.asked_often == 0);
   const auto reading =
-      run_watched({{read_half, &lines[2].words[0]}, {read_half, &lines[2].words[1]}}, kQuiet);
+      run_watched({{read_half, &lines[2].words[0]}, {read_half, &lines[2].words[1]}}, kQuietSeconds);
   CHECK(reading.samples > 10);
   CHECK(reading.evidence.empty());
 }

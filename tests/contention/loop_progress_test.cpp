@@ -23,7 +23,7 @@ Access access_to(const void* address, uint16_t bytes) {
 
 }  // namespace
 
-TEST_CASE("registers and words of the stack that changed are told") {
+TEST_CASE("registers and words of the stack that changed are reported") {
   int64_t large = 100;
   int32_t small = 7;
   const Access accesses[] = {access_to(&large, 8), access_to(&small, 4)};
@@ -50,7 +50,7 @@ TEST_CASE("registers and words of the stack that changed are told") {
   CHECK(changes[1].value != changes[2].value);
 }
 
-TEST_CASE("another line, loop or frame, and what was forgotten, are compared with nothing") {
+TEST_CASE("another line, loop or frame, and what was cleared, are compared with nothing") {
   MachineState state{};
   LoopProgress loop{};
   loop.note(kLine, kPc, state, nullptr, 0, kOwn, 17);
@@ -60,7 +60,7 @@ TEST_CASE("another line, loop or frame, and what was forgotten, are compared wit
   MachineState deeper = state;
   deeper.general[kStackPointer] -= 16;
   CHECK(loop.before(kLine, kPc, deeper) == 0);
-  loop.forget();
+  loop.clear();
   CHECK(loop.before(kLine, kPc, state) == 0);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("addresses and random numbers are no progress, nor is what cannot be r
   CHECK(loop.changes(state, &access, 1, kOwn, 1, changes) == 0);
 }
 
-TEST_CASE("of both kinds about as many are told, and not more than tell something") {
+TEST_CASE("of both kinds about as many are reported, and not more than are useful") {
   LoopProgress loop{};
   int free = 0;
   for (int i = 0; i < 100; ++i) free += loop.takes(false);

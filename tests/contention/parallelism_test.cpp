@@ -8,8 +8,8 @@ using namespace hpcrun;
 
 namespace {
 
-constexpr uint64_t kSample = 10'000'000;  // ns between samples of any thread
-constexpr uint64_t kSamplesOfWindow = Parallelism::kWindowNs / kSample;
+constexpr uint64_t kSampleNs = 10'000'000;  // between samples of any thread
+constexpr uint64_t kSamplesOfWindow = Parallelism::kWindowNs / kSampleNs;
 
 uint64_t cpu_ns;
 uint64_t clock_reads;
@@ -30,9 +30,9 @@ struct Process {
   Threads go_on(uint64_t windows, uint64_t computing, uint64_t ready, bool is_known = true) {
     Threads answer = Threads::Unknown;
     for (uint64_t i = 0; i < windows * kSamplesOfWindow; ++i) {
-      now_ns += kSample;
-      cpu_ns += kSample * computing / 100;
-      answer = parallelism.sampled(now_ns, {is_known, kSample * ready / 100}, process_cpu);
+      now_ns += kSampleNs;
+      cpu_ns += kSampleNs * computing / 100;
+      answer = parallelism.sampled(now_ns, {is_known, kSampleNs * ready / 100}, process_cpu);
     }
     return answer;
   }

@@ -1,4 +1,4 @@
-// How records of memory-sampling hardware are decoded, and which of them are evidence of contention.
+// Tests the decoding of records of memory-sampling hardware, and which of them are evidence of contention.
 
 #include "hpcrun/contention/sampled_access.h"
 
@@ -54,14 +54,14 @@ MemoryRecord at(uint64_t address, uint64_t source = 0) {
   return {kCode, 5'000, address, 1'000, 250, source, true, true};
 }
 
-SampledAccess told(const Code& code, const MemoryRecord& record, MemoryEvent event) {
+SampledAccess decoded(const Code& code, const MemoryRecord& record, MemoryEvent event) {
   SampledAccess out{};
   REQUIRE(decode_access(record, event, code.reader(), out));
   return out;
 }
 
 void check_shape(const Code& code, MemoryEvent event, uint16_t bytes, AccessKind kind) {
-  const SampledAccess access = told(code, at(kData), event);
+  const SampledAccess access = decoded(code, at(kData), event);
   CHECK(access.is_exact);
   CHECK(access.access.address == kData);
   CHECK(access.access.bytes == bytes);
@@ -83,19 +83,19 @@ void keep(uint32_t thread, const Evidence& evidence) noexcept {
 }
 void keep_progress(uint32_t, uint64_t, uint64_t, const Progress&) noexcept {}
 
-class ToldWatch {
+class SampledWatch {
  public:
-  ToldWatch() {
+  SampledWatch() {
     reported.clear();
     REQUIRE(watch_->start({no_tid, keep, keep_progress, kNothing.reader(), true}, 0));
   }
   // Each thread has a stack of 1 MiB, one after the other.
-  void tell(uint32_t thread, const Code& code, const MemoryRecord& record, MemoryEvent event) {
+  void sample(uint32_t thread, const Code& code, const MemoryRecord& record, MemoryEvent event) {
     WatchedThread watched{};
     watched.index = thread;
     watched.stack_low = 0x7ffe00000000 + thread * 0x100000;
     watched.stack_high = watched.stack_low + 0x100000;
-    watch_->sampled_access(watched, told(code, record, event));
+    watch_->sampled_access(watched, decoded(code, record, event));
   }
 
  private:
@@ -111,8 +111,8 @@ TEST_CASE("width and kind of an access are those of its instruction") {
   check_shape(kStoreWord, MemoryEvent::Stores, 2, AccessKind::Write);
   check_shape(kCopy, MemoryEvent::ModifiedLoads, 1, AccessKind::Read);
   check_shape(kCopy, MemoryEvent::Stores, 1, AccessKind::Write);
-  CHECK(told(kLockedAdd, at(kData), MemoryEvent::ModifiedLoads).access.is_locked);
-  CHECK_FALSE(told(kAddDword, at(kData), MemoryEvent::ModifiedLoads).access.is_locked);
+  CHECK(decoded(kLockedAdd, at(kData), MemoryEvent::ModifiedLoads).access.is_locked);
+  CHECK_FALSE(decoded(kAddDword, at(kData), MemoryEvent::ModifiedLoads).access.is_locked);
 }
 
 TEST_CASE("where the instruction does not say it, the first byte is known alone") {
@@ -125,7 +125,7 @@ TEST_CASE("where the instruction does not say it, the first byte is known alone"
         std::tuple{kStoreWord, elsewhere, MemoryEvent::Stores, AccessKind::Write},
         std::tuple{kNothing, at(kData), MemoryEvent::ModifiedLoads, AccessKind::Read},
         std::tuple{kLoadQword, at(kData), MemoryEvent::Stores, AccessKind::Write}}) {
-    const SampledAccess access = told(code, record, event);
+    const SampledAccess access = decoded(code, record, event);
     CHECK_FALSE(access.is_exact);
     CHECK(access.access.address == kData);
     CHECK(access.access.bytes == 1);
@@ -134,20 +134,21 @@ TEST_CASE("where the instruction does not say it, the first byte is known alone"
 }
 
 TEST_CASE("what an event counts is known, whatever its records say of their source") {
-  constexpr uint32_t kModified = kToldSnoops | kToldPeer | kToldModified;
-  CHECK(told(kLoadQword, at(kData), MemoryEvent::ModifiedLoads).hardware.told == kModified);
-  CHECK(told(kLoadQword, at(kData), MemoryEvent::RemoteModifiedLoads).hardware.told ==
-        (kModified | kToldRemote));
-  CHECK(told(kLoadQword, at(kData), MemoryEvent::ForwardedLoads).hardware.told == (kToldSnoops | kToldPeer));
-  CHECK(told(kStoreWord, at(kData), MemoryEvent::Stores).hardware.told == 0);
-  CHECK(told(kLoadQword, at(kData, kOwnHit), MemoryEvent::Loads).hardware.told == kToldSnoops);
-  CHECK(told(kLoadQword, at(kData, kHitm), MemoryEvent::Loads).hardware.told ==
-        (kModified | kToldSharedCache));
-  CHECK(told(kLoadQword, at(kData, kHitm), MemoryEvent::Operations).hardware.told ==
-        (kModified | kToldSharedCache));
-  CHECK(told(kStoreWord, at(kData, PERF_MEM_OP_STORE), MemoryEvent::Operations).hardware.told == 0);
-  CHECK(told(kLoadQword, at(kData), MemoryEvent::ModifiedLoads).hardware.period == 1'000);
-  CHECK(told(kLoadQword, at(kData), MemoryEvent::ModifiedLoads).hardware.cycles == 250);
+  constexpr uint32_t kModified = kLoadReportsSnoops | kLoadFromPeer | kLoadModified;
+  CHECK(decoded(kLoadQword, at(kData), MemoryEvent::ModifiedLoads).hardware.load_bits == kModified);
+  CHECK(decoded(kLoadQword, at(kData), MemoryEvent::RemoteModifiedLoads).hardware.load_bits ==
+        (kModified | kLoadRemote));
+  CHECK(decoded(kLoadQword, at(kData), MemoryEvent::ForwardedLoads).hardware.load_bits ==
+        (kLoadReportsSnoops | kLoadFromPeer));
+  CHECK(decoded(kStoreWord, at(kData), MemoryEvent::Stores).hardware.load_bits == 0);
+  CHECK(decoded(kLoadQword, at(kData, kOwnHit), MemoryEvent::Loads).hardware.load_bits == kLoadReportsSnoops);
+  CHECK(decoded(kLoadQword, at(kData, kHitm), MemoryEvent::Loads).hardware.load_bits ==
+        (kModified | kLoadFromSharedCache));
+  CHECK(decoded(kLoadQword, at(kData, kHitm), MemoryEvent::Operations).hardware.load_bits ==
+        (kModified | kLoadFromSharedCache));
+  CHECK(decoded(kStoreWord, at(kData, PERF_MEM_OP_STORE), MemoryEvent::Operations).hardware.load_bits == 0);
+  CHECK(decoded(kLoadQword, at(kData), MemoryEvent::ModifiedLoads).hardware.period == 1'000);
+  CHECK(decoded(kLoadQword, at(kData), MemoryEvent::ModifiedLoads).hardware.cycles == 250);
 }
 
 TEST_CASE("what is no access to the program's memory tells nothing") {
@@ -164,15 +165,15 @@ TEST_CASE("periods and weights that cannot be are bounded") {
   MemoryRecord record = at(kData);
   record.period = 0;
   record.weight = UINT64_MAX;
-  CHECK(told(kLoadQword, record, MemoryEvent::ModifiedLoads).hardware.period == 1);
-  CHECK(told(kLoadQword, record, MemoryEvent::ModifiedLoads).hardware.cycles == UINT32_MAX);
+  CHECK(decoded(kLoadQword, record, MemoryEvent::ModifiedLoads).hardware.period == 1);
+  CHECK(decoded(kLoadQword, record, MemoryEvent::ModifiedLoads).hardware.cycles == UINT32_MAX);
   record.period = UINT64_MAX;
-  CHECK(told(kLoadQword, record, MemoryEvent::ModifiedLoads).hardware.period < uint64_t{1} << 63);
+  CHECK(decoded(kLoadQword, record, MemoryEvent::ModifiedLoads).hardware.period < uint64_t{1} << 63);
 }
 
-TEST_CASE("loads that fetched a line from another core are evidence, with what hardware told") {
-  ToldWatch watch;
-  watch.tell(3, kAddDword, at(kData + 4), MemoryEvent::ModifiedLoads);
+TEST_CASE("loads that fetched a line from another core are evidence, with what hardware recorded") {
+  SampledWatch watch;
+  watch.sample(3, kAddDword, at(kData + 4), MemoryEvent::ModifiedLoads);
   REQUIRE(reported.size() == 1);
   CHECK(reported[0].thread == 3);
   const Evidence& evidence = reported[0].evidence;
@@ -186,42 +187,42 @@ TEST_CASE("loads that fetched a line from another core are evidence, with what h
 }
 
 TEST_CASE("other accesses are evidence at lines that were fetched lately, and nowhere else") {
-  ToldWatch watch;
-  watch.tell(0, kStoreWord, at(kData + 8), MemoryEvent::Stores);
-  watch.tell(1, kLoadQword, at(kData, kOwnHit), MemoryEvent::Operations);
+  SampledWatch watch;
+  watch.sample(0, kStoreWord, at(kData + 8), MemoryEvent::Stores);
+  watch.sample(1, kLoadQword, at(kData, kOwnHit), MemoryEvent::Operations);
   CHECK(reported.empty());
-  watch.tell(1, kLoadQword, at(kData), MemoryEvent::ModifiedLoads);
+  watch.sample(1, kLoadQword, at(kData), MemoryEvent::ModifiedLoads);
   REQUIRE(reported.size() == 1);
-  watch.tell(0, kStoreWord, at(kData + 8), MemoryEvent::Stores);
-  watch.tell(0, kStoreWord, at(kData + 64), MemoryEvent::Stores);
+  watch.sample(0, kStoreWord, at(kData + 8), MemoryEvent::Stores);
+  watch.sample(0, kStoreWord, at(kData + 64), MemoryEvent::Stores);
   REQUIRE(reported.size() == 2);
   CHECK(reported[1].evidence.access.address == kData + 8);
   MemoryRecord late = at(kData + 8);
   late.time_ns += SuspectLines::kSeenNs;
-  watch.tell(0, kStoreWord, late, MemoryEvent::Stores);
+  watch.sample(0, kStoreWord, late, MemoryEvent::Stores);
   CHECK(reported.size() == 2);
 }
 
 TEST_CASE("lines from shared caches count while nothing better is known of them") {
-  ToldWatch watch;
-  watch.tell(0, kLoadQword, at(kData, kSharedHit), MemoryEvent::Operations);
+  SampledWatch watch;
+  watch.sample(0, kLoadQword, at(kData, kSharedHit), MemoryEvent::Operations);
   REQUIRE(reported.size() == 1);
-  CHECK(reported[0].evidence.hardware.told == kToldSharedCache);
+  CHECK(reported[0].evidence.hardware.load_bits == kLoadFromSharedCache);
 }
 
 TEST_CASE("a thread's own stack and addresses beyond the program's are left out") {
-  ToldWatch watch;
-  watch.tell(0, kLoadQword, at(0x7ffe00000800), MemoryEvent::ModifiedLoads);
-  watch.tell(0, kLoadQword, at(16), MemoryEvent::ModifiedLoads);
-  watch.tell(0, kLoadQword, at(uint64_t{1} << 63), MemoryEvent::ModifiedLoads);
+  SampledWatch watch;
+  watch.sample(0, kLoadQword, at(0x7ffe00000800), MemoryEvent::ModifiedLoads);
+  watch.sample(0, kLoadQword, at(16), MemoryEvent::ModifiedLoads);
+  watch.sample(0, kLoadQword, at(uint64_t{1} << 63), MemoryEvent::ModifiedLoads);
   CHECK(reported.empty());
 }
 
 TEST_CASE("a thread's own stack counts where others are there") {
-  ToldWatch watch;
-  watch.tell(1, kLoadQword, at(0x7ffe00000800), MemoryEvent::ModifiedLoads);
-  watch.tell(0, kLoadQword, at(0x7ffe00000808), MemoryEvent::ModifiedLoads);
-  watch.tell(0, kLoadQword, at(0x7ffe00000840), MemoryEvent::ModifiedLoads);
+  SampledWatch watch;
+  watch.sample(1, kLoadQword, at(0x7ffe00000800), MemoryEvent::ModifiedLoads);
+  watch.sample(0, kLoadQword, at(0x7ffe00000808), MemoryEvent::ModifiedLoads);
+  watch.sample(0, kLoadQword, at(0x7ffe00000840), MemoryEvent::ModifiedLoads);
   REQUIRE(reported.size() == 2);
   CHECK(reported[1].thread == 0);
 }

@@ -8,29 +8,29 @@ using Change = hpcrun::SamplingRateControl::Change;
 
 namespace {
 
-constexpr uint64_t kStart = 5'000'000'000;
+constexpr uint64_t kStartNs = 5'000'000'000;
 
 }  // namespace
 
 TEST_CASE("threads that meet nowhere are sampled seldom") {
   SamplingRateControl control;
-  for (uint64_t now = kStart; now < kStart + 100 * SamplingRateControl::kSearchNs;
+  for (uint64_t now = kStartNs; now < kStartNs + 100 * SamplingRateControl::kSearchNs;
        now += SamplingRateControl::kSearchNs / 4)
     CHECK(control.sampled(now) == Change::None);
 }
 
 TEST_CASE("threads that meet are sampled often for a while") {
   SamplingRateControl control;
-  CHECK(control.met(kStart) == Change::Often);
-  CHECK(control.met(kStart + 1) == Change::None);
-  CHECK(control.sampled(kStart + SamplingRateControl::kSearchNs - 1) == Change::None);
-  CHECK(control.sampled(kStart + SamplingRateControl::kSearchNs) == Change::Seldom);
-  CHECK(control.sampled(kStart + SamplingRateControl::kSearchNs) == Change::None);
+  CHECK(control.met(kStartNs) == Change::Often);
+  CHECK(control.met(kStartNs + 1) == Change::None);
+  CHECK(control.sampled(kStartNs + SamplingRateControl::kSearchNs - 1) == Change::None);
+  CHECK(control.sampled(kStartNs + SamplingRateControl::kSearchNs) == Change::Seldom);
+  CHECK(control.sampled(kStartNs + SamplingRateControl::kSearchNs) == Change::None);
 }
 
 TEST_CASE("threads that meet and do not contend are looked at ever more seldom") {
   SamplingRateControl control;
-  uint64_t now = kStart;
+  uint64_t now = kStartNs;
   uint64_t rest = SamplingRateControl::kMinRestNs;
   for (int search = 0; search < 8; ++search) {
     CHECK(control.met(now) == Change::Often);
@@ -46,7 +46,7 @@ TEST_CASE("threads that meet and do not contend are looked at ever more seldom")
 TEST_CASE(
     "threads that are seen to contend are sampled often for longer, and more seldom afterwards as well") {
   SamplingRateControl control;
-  uint64_t now = kStart;
+  uint64_t now = kStartNs;
   uint64_t rest = SamplingRateControl::kMinRestNs;
   for (int search = 0; search < 8; ++search) {
     CHECK(control.seen(now) == Change::Often);
@@ -67,33 +67,33 @@ TEST_CASE(
 
 TEST_CASE("a search that is called off ends at once, and the next one waits in proportion") {
   SamplingRateControl control;
-  CHECK(control.call_off(kStart) == Change::None);
-  CHECK(control.met(kStart) == Change::Often);
-  const uint64_t now = kStart + SamplingRateControl::kSearchNs / 4;
+  CHECK(control.call_off(kStartNs) == Change::None);
+  CHECK(control.met(kStartNs) == Change::Often);
+  const uint64_t now = kStartNs + SamplingRateControl::kSearchNs / 4;
   CHECK(control.call_off(now) == Change::Seldom);
   CHECK(control.call_off(now) == Change::None);
   CHECK(control.sampled(now) == Change::None);
-  constexpr uint64_t kRest = SamplingRateControl::kMinRestNs / 4;
-  CHECK(control.rests_until(now) == now + kRest);
-  CHECK(control.met(now + kRest - 1) == Change::None);
-  CHECK(control.met(now + kRest) == Change::Often);
+  constexpr uint64_t kRestNs = SamplingRateControl::kMinRestNs / 4;
+  CHECK(control.rests_until(now) == now + kRestNs);
+  CHECK(control.met(now + kRestNs - 1) == Change::None);
+  CHECK(control.met(now + kRestNs) == Change::Often);
   // The rest after an unsuccessful search is no longer because of that.
-  const uint64_t end = now + kRest + SamplingRateControl::kSearchNs;
+  const uint64_t end = now + kRestNs + SamplingRateControl::kSearchNs;
   CHECK(control.sampled(end) == Change::Seldom);
   CHECK(control.rests_until(end) == end + SamplingRateControl::kMinRestNs);
 }
 
 TEST_CASE("a search is over once what was seen is settled, and one in which nothing was seen goes on") {
   SamplingRateControl control;
-  CHECK(control.settled(kStart) == Change::None);
-  CHECK(control.met(kStart) == Change::Often);
-  CHECK(control.settled(kStart + 1) == Change::None);
-  CHECK(control.seen(kStart + 2) == Change::None);
-  CHECK(control.settled(kStart + 3) == Change::Seldom);
-  CHECK(control.settled(kStart + 3) == Change::None);
-  CHECK(control.rests_until(kStart + 3) == kStart + 3 + SamplingRateControl::kMinRestNs);
+  CHECK(control.settled(kStartNs) == Change::None);
+  CHECK(control.met(kStartNs) == Change::Often);
+  CHECK(control.settled(kStartNs + 1) == Change::None);
+  CHECK(control.seen(kStartNs + 2) == Change::None);
+  CHECK(control.settled(kStartNs + 3) == Change::Seldom);
+  CHECK(control.settled(kStartNs + 3) == Change::None);
+  CHECK(control.rests_until(kStartNs + 3) == kStartNs + 3 + SamplingRateControl::kMinRestNs);
   // Earlier observations do not affect the next search.
-  const uint64_t next = kStart + 3 + SamplingRateControl::kMinRestNs;
+  const uint64_t next = kStartNs + 3 + SamplingRateControl::kMinRestNs;
   CHECK(control.met(next) == Change::Often);
   CHECK(control.settled(next + 1) == Change::None);
 }

@@ -10,7 +10,7 @@
 namespace fake {
 namespace {
 
-constexpr uint64_t kLaunchLatency_ns = 20'000;
+constexpr uint64_t kLaunchLatencyNs = 20'000;
 
 std::atomic<uint32_t> last_correlation{100};
 thread_local std::vector<uint32_t> correlations;  // of the calls in progress on this thread
@@ -97,7 +97,7 @@ uint64_t submit(CUstream handle, Task task, uint64_t length) {
     return 0;
   }
   const uint64_t behind = std::max({stream.end, all, is_default(handle) ? 0 : driver().default_stream.end});
-  task.start = std::max(now_ns() + kLaunchLatency_ns, behind + 1'000);
+  task.start = std::max(now_ns() + kLaunchLatencyNs, behind + 1'000);
   if (stream.event) driver().beside_tasks += task.start - stream.event;
   stream.event = 0;
   task.end = task.start + length;

@@ -2,7 +2,7 @@
 // The interface of the fake driver (libcuda.so.1) for the fake CUPTI (libcupti.so.13) and the fake runtime
 // (libcudart.so.13).
 //
-// The device is only a schedule. A task starts at least kLaunchLatency_ns after it was submitted, when the
+// The device is only a schedule. A task starts at least kLaunchLatencyNs after it was submitted, when the
 // stream's previous task has ended, and lasts as long as its launch says. Calls that wait sleep until then.
 
 #include <cupti.h>
@@ -31,7 +31,7 @@ struct Task {
   uint64_t graph_node;
 };
 
-// What CUPTI installs; nullptr until CUPTI is used.
+// The callback that CUPTI installs; nullptr until CUPTI is used.
 struct Tools {
   void (*callback)(CUpti_CallbackDomain, CUpti_CallbackId, const void*) = nullptr;
 };

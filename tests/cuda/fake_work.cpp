@@ -10,8 +10,8 @@ using namespace fake;
 
 namespace {
 
-constexpr uint64_t kAllocation_ns = 400'000;
-constexpr uint64_t kFree_ns = 600'000;
+constexpr uint64_t kAllocationNs = 400'000;
+constexpr uint64_t kFreeNs = 600'000;
 
 // Copies as much as programs read. A device does not occupy the caller for a copy.
 void move(CUdeviceptr to, const void* from, size_t bytes) {
@@ -44,7 +44,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
 CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t bytes) {
   FAKE_CALL(cuMemAlloc_v2, memory, bytes) {
     *memory = reinterpret_cast<CUdeviceptr>(malloc(bytes));
-    work_for(kAllocation_ns);
+    work_for(kAllocationNs);
     return CUDA_SUCCESS;
   }
   FAKE_END;
@@ -52,7 +52,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr* memory, size_t bytes) {
 CUresult cuMemFree_v2(CUdeviceptr memory) {
   FAKE_CALL(cuMemFree_v2, memory) {
     wait_until(end_of_all());
-    work_for(kFree_ns);
+    work_for(kFreeNs);
     free(reinterpret_cast<void*>(memory));
     return CUDA_SUCCESS;
   }

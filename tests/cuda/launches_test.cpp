@@ -51,13 +51,13 @@ TEST_CASE("what a wait has covered is overdue a while later, and nothing else is
   Launch* const first = launches.add(list, nullptr, task(1), Records::Parts, 0);
   const uint64_t sequence = launches.last_sequence();
   launches.add(list, nullptr, task(2), Records::Parts, 0);
-  CHECK(Launches::overdue(list, 10 * Launches::kOverdue_ns) == nullptr);
+  CHECK(Launches::overdue(list, 10 * Launches::kOverdueNs) == nullptr);
   Launches::cover(list, sequence, 1'000);
   Launches::cover(list, sequence, 2'000);
-  CHECK(Launches::overdue(list, 1'000 + Launches::kOverdue_ns) == nullptr);
-  CHECK(Launches::overdue(list, 1'001 + Launches::kOverdue_ns) == first);
+  CHECK(Launches::overdue(list, 1'000 + Launches::kOverdueNs) == nullptr);
+  CHECK(Launches::overdue(list, 1'001 + Launches::kOverdueNs) == first);
   launches.remove(list, *first);
-  CHECK(Launches::overdue(list, 10 * Launches::kOverdue_ns) == nullptr);
+  CHECK(Launches::overdue(list, 10 * Launches::kOverdueNs) == nullptr);
 }
 
 TEST_CASE("an id that comes again means the newer launch, whose end leaves the older one's alone") {

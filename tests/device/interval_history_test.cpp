@@ -55,34 +55,34 @@ TEST_CASE("random intervals in any order cover what marking every point says") {
   }
 }
 
-TEST_CASE("what is forgotten stays in the sums") {
+TEST_CASE("what is removed stays in the sums") {
   Random random(4);
   for (int round = 0; round < 300; ++round) {
-    History forgetful, complete;
+    History trimmed, complete;
     uint64_t floor = 0;
     for (int i = 0; i < 200; ++i) {
       const uint64_t begin = floor + random.below(100);
       const uint64_t end = begin + 1 + random.below(20);
-      REQUIRE(forgetful.intervals.add(begin, end) == complete.intervals.add(begin, end));
+      REQUIRE(trimmed.intervals.add(begin, end) == complete.intervals.add(begin, end));
       if (random.below(10) == 0) {
         floor += random.below(60);
-        forgetful.intervals.forget_before(floor);
+        trimmed.intervals.remove_before(floor);
       }
-      REQUIRE(forgetful.intervals.total() == complete.intervals.total());
+      REQUIRE(trimmed.intervals.total() == complete.intervals.total());
       const uint64_t at = floor + random.below(150);
-      REQUIRE(forgetful.intervals.covered_before(at) == complete.intervals.covered_before(at));
+      REQUIRE(trimmed.intervals.covered_before(at) == complete.intervals.covered_before(at));
     }
-    REQUIRE(forgetful.intervals.count() <= complete.intervals.count());
+    REQUIRE(trimmed.intervals.count() <= complete.intervals.count());
   }
 }
 
-TEST_CASE("a history that is full forgets its older half and goes on") {
+TEST_CASE("a full history removes its older half and goes on") {
   History history;
   constexpr uint64_t kMany = 1'500'000;
   for (uint64_t i = 0; i < kMany; ++i) REQUIRE(history.intervals.add(10 * i, 10 * i + 4) == 4);
   CHECK(history.intervals.total() == 4 * kMany);
   CHECK(history.intervals.count() < kMany);
-  CHECK(history.intervals.forgotten_until() > 0);
+  CHECK(history.intervals.kept_since() > 0);
   CHECK(history.intervals.covered_before(10 * (kMany - 1)) == 4 * (kMany - 1));
 }
 

@@ -133,7 +133,7 @@ void go_on(Random& random, int depth) {
 
 }  // namespace
 
-TEST_CASE("a context is found through a realigned stack, and told from another caller's") {
+TEST_CASE("a context is found through a realigned stack, and distinguished from another caller's") {
   refresh_modules();
   std::thread([] {
     Probe p;

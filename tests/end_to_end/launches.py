@@ -65,17 +65,17 @@ class Launches(EndToEnd):
         self.assertEqual(([0, 0], ["", ""]), (status, said))
         self.assertEqual([0, 1], self.ranks_in(self.folder / "job"))
 
-    def untold(self, *words, rank=3, ranks=7, error=0, **environment):
-        """Runs untold_rank in an environment that contains nothing about its rank."""
-        names = {"UNTOLD_RANK": str(rank), "UNTOLD_RANKS": str(ranks), "UNTOLD_ERROR": str(error), **environment}
-        directory = self.folder / f"untold-{rank}"
-        done = subprocess.run([PROF, "run", "-q", "--no-analyze", "--force", "-o", directory, "--", program("untold_rank"),
-                               program("untold_module.so"), *words], env={**without_launchers(), **names}, stdin=subprocess.DEVNULL,
+    def unnumbered(self, *words, rank=3, ranks=7, error=0, **environment):
+        """Runs unnumbered_rank in an environment that contains nothing about its rank."""
+        names = {"UNNUMBERED_RANK": str(rank), "UNNUMBERED_RANKS": str(ranks), "UNNUMBERED_ERROR": str(error), **environment}
+        directory = self.folder / f"unnumbered-{rank}"
+        done = subprocess.run([PROF, "run", "-q", "--no-analyze", "--force", "-o", directory, "--", program("unnumbered_rank"),
+                               program("unnumbered_module.so"), *words], env={**without_launchers(), **names}, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         self.assertEqual((0, b"", f"{error}\n"), (done.returncode, done.stderr, done.stdout.decode()))
         return directory
 
-    def ranks_told(self, *directories):
+    def ranks_reported(self, *directories):
         done = subprocess.run([PROF, "analyze", *directories, "-o", self.folder / "database"], stderr=subprocess.PIPE, timeout=60)
         self.assertEqual(0, done.returncode, done.stderr)
         report = subprocess.run([PROF, "report", self.folder / "database", "--view=ranks", "--format=json"], stdout=subprocess.PIPE,
@@ -88,16 +88,16 @@ class Launches(EndToEnd):
     def test_mpi_is_asked_for_the_rank_where_the_launcher_does_not_tell_it(self):
         """With a module that has MPI for itself, and with one whose MPI is visible to all; forked children have the
         same rank."""
-        first = self.untold(rank=1, ranks=3, PMIX_NAMESPACE="untold")
-        second = self.untold("global", rank=2, ranks=3, PMIX_NAMESPACE="untold")
+        first = self.unnumbered(rank=1, ranks=3, PMIX_NAMESPACE="unnumbered")
+        second = self.unnumbered("global", rank=2, ranks=3, PMIX_NAMESPACE="unnumbered")
         self.assertEqual([2, 2], [len(list(directory.glob("*.prof"))) for directory in (first, second)])
-        ranks, said = self.ranks_told(first, second)
+        ranks, said = self.ranks_reported(first, second)
         self.assertEqual([1, 2], ranks)
         self.assertIn("rank 0 of 3 left no measurements", said)
 
     def test_mpi_is_not_asked_where_it_has_failed_or_there_is_no_launcher(self):
-        for directory in (self.untold(error=15, PMIX_NAMESPACE="untold"), self.untold()):
-            self.assertEqual([], self.ranks_told(directory)[0])
+        for directory in (self.unnumbered(error=15, PMIX_NAMESPACE="unnumbered"), self.unnumbered()):
+            self.assertEqual([], self.ranks_reported(directory)[0])
 
     def test_a_rank_that_waits_in_a_directory_of_another_launch_says_so(self):
         self.leave_launch(0, host="elsewhere")

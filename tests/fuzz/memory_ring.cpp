@@ -26,12 +26,13 @@ size_t read_code(const void* context, uint64_t address, void* to, size_t bytes) 
   return count;
 }
 
-void check(const hpcrun::MemoryRecord& record, const hpcrun::SampledAccess& told) {
-  const uint16_t bytes = told.access.bytes;
-  const auto kind = static_cast<unsigned>(told.access.kind);
-  const bool is_possible = record.is_user && told.access.address == record.address && record.address != 0 &&
-                           bytes >= 1 && bytes <= hpcrun::kLineBytes && kind >= 1 && kind <= 3 &&
-                           told.hardware.period >= 1 && (told.is_exact ? record.is_exact : bytes == 1);
+void check(const hpcrun::MemoryRecord& record, const hpcrun::SampledAccess& decoded) {
+  const uint16_t bytes = decoded.access.bytes;
+  const auto kind = static_cast<unsigned>(decoded.access.kind);
+  const bool is_possible = record.is_user && decoded.access.address == record.address &&
+                           record.address != 0 && bytes >= 1 && bytes <= hpcrun::kLineBytes && kind >= 1 &&
+                           kind <= 3 && decoded.hardware.period >= 1 &&
+                           (decoded.is_exact ? record.is_exact : bytes == 1);
   if (!is_possible) std::abort();
 }
 
@@ -54,9 +55,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (++found > records.size()) std::abort();
     for (auto event = static_cast<uint8_t>(MemoryEvent::Operations);
          event <= static_cast<uint8_t>(MemoryEvent::Stores); ++event) {
-      SampledAccess told{};
-      if (decode_access(record, static_cast<MemoryEvent>(event), {read_code, &input}, told))
-        check(record, told);
+      SampledAccess decoded{};
+      if (decode_access(record, static_cast<MemoryEvent>(event), {read_code, &input}, decoded))
+        check(record, decoded);
     }
   }
   if (page.data_head != page.data_tail) std::abort();

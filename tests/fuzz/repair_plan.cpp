@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static PlannedSites sites;
   if (!sites.start(words.data(), size)) return 0;
   check(sites.plan());
-  sites.forget_modules();
+  sites.clear_modules();
   std::vector<FrameKey> frames;
   for (uint32_t i = 0; i < sites.plan().module_count; ++i) {
     const PlanModule& module = sites.plan().modules[i];

@@ -131,7 +131,7 @@ TEST_CASE("those between small and large have a budget of their own, wherever th
   CHECK(reported(*calls, kSmall) == FrequentCalls::kAtRestFirst.middle_reports);
 }
 
-TEST_CASE("callers of the function around the allocator are told apart") {
+TEST_CASE("callers of the function around the allocator are distinguished") {
   const auto calls = begun();
   Call call(0x1000, 0x5000);
   calls->learn_outer(0x1000, Call::kOuterDistance);

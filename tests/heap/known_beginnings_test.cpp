@@ -35,7 +35,7 @@ TEST_CASE("beginnings are known until they are gone") {
   CHECK_FALSE(known->may_hold(kBegin + 0x800));
 }
 
-TEST_CASE("of beginnings that share their counts none is forgotten with another one") {
+TEST_CASE("of beginnings that share their counts none is lost with another one") {
   const auto known = std::make_unique<KnownBeginnings>();
   known->add(kBegin);
   CHECK(known->may_hold(kBegin + kAlike));
@@ -46,7 +46,7 @@ TEST_CASE("of beginnings that share their counts none is forgotten with another 
   CHECK_FALSE(known->may_hold(kBegin));
 }
 
-TEST_CASE("of more than can be counted none is forgotten") {
+TEST_CASE("of more than can be counted none is lost") {
   const auto known = std::make_unique<KnownBeginnings>();
   constexpr int kMany = 300;
   for (int i = 0; i < kMany; ++i) known->add(kBegin);

@@ -23,7 +23,7 @@ TEST_CASE("an object has one number as long as it lives") {
   CHECK(other != first);
   CHECK(objects.remove(0x7ffff0001230) == first);
   CHECK(objects.remove(0x7ffff0001230) == RecordedObjects::kNone);
-  // What comes to its place is another one.
+  // An object at the same address is another one.
   const uint64_t next = objects.number_of(0x7ffff0001230, is_new);
   CHECK(is_new);
   CHECK(next != first);

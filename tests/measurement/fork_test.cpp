@@ -1,4 +1,4 @@
-// A forked child never writes to its parent's file, whether it calls abandon() or not.
+// A forked child never writes to its parent's file, whether it calls detach() or not.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,13 +32,13 @@ struct Parent {
 
 }  // namespace
 
-TEST_CASE("a child that abandons its parent's file records into its own") {
+TEST_CASE("a child that detaches from its parent's file records into its own") {
   Parent parent;
   const std::vector<uint8_t> before = file_contents(parent.recorder.path());
   const pid_t child = ::fork();
   if (child == 0) {
     hpcrun::MeasurementFile& file = parent.recorder.file;
-    file.abandon();
+    file.detach();
     file.counter(hpcrun::Counter::Samples) += 1;  // discarded
     file.write_note("lost");
     if (file.descriptor() != -1 || file.bytes_mapped() != 0) ::_exit(2);
@@ -68,7 +68,7 @@ TEST_CASE("a child that abandons its parent's file records into its own") {
   CHECK(whole_trace(read_measurement(parent.recorder.path()).threads.at(0)).size() == 6000);
 }
 
-TEST_CASE("a child that nobody told of its parent's file is refused space in it") {
+TEST_CASE("a child that was not given its parent's file is refused space in it") {
   Parent parent;
   const std::vector<uint8_t> before = file_contents(parent.recorder.path());
   const pid_t child = ::fork();

@@ -64,7 +64,7 @@ std::string record_until_full(const std::filesystem::path& path, int expected_er
   }
   for (int i = 0; i < 100'000; ++i) record(thread, scenario.next());
   recorder.file.write_note("nobody will read this");
-  if (recorder.file.failure() != expected_errno) return "the first error was forgotten";
+  if (recorder.file.failure() != expected_errno) return "the first error was lost";
   recorder.finish();
 
   const ProcessMeasurement read = read_measurement(path);

@@ -80,7 +80,7 @@ class Recorder {
       throw std::runtime_error("create: errno " + std::to_string(error));
     }
   }
-  ~Recorder() { file.abandon(); }
+  ~Recorder() { file.detach(); }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 

@@ -103,7 +103,7 @@ TEST_CASE("a kind of sharing below a tenth does not make it mixed") {
   CHECK(verdict(moves, 1) == Sharing::True);
 }
 
-TEST_CASE("both lines of a pair can be told apart from one") {
+TEST_CASE("both lines of a pair can be distinguished from one") {
   CHECK(verdict_of({{1, 0, 8, kBoth, 0, 100}, {2, 64, 8, kBoth, 0, 100}}) == Sharing::False);
 }
 

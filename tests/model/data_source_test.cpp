@@ -34,7 +34,7 @@ struct Case {
   const char* what;
   uint64_t bits;
   Origin origin;
-  bool tells_snoops, was_modified, is_remote;
+  bool reports_snoops, was_modified, is_remote;
 };
 
 // According to arch/x86/events/intel/ds.c and arch/x86/events/amd/ibs.c.
@@ -96,7 +96,7 @@ TEST_CASE("a load's source says whose cache it came from, and whether it was mod
     const DataSource source = decode_data_source(one.bits);
     CHECK(source.operation == Operation::Load);
     CHECK(source.origin == one.origin);
-    CHECK(source.tells_snoops == one.tells_snoops);
+    CHECK(source.reports_snoops == one.reports_snoops);
     CHECK(source.was_modified == one.was_modified);
     CHECK(source.is_transfer() == one.was_modified);
     CHECK(source.is_remote == one.is_remote);
@@ -107,11 +107,11 @@ TEST_CASE("a line that a peer forwards is a transfer, modified or not") {
   const DataSource source =
       decode_data_source(kLoad | number(2) | at(PERF_MEM_SNOOPX_PEER, PERF_MEM_SNOOPX_SHIFT));
   CHECK(source.is_transfer());
-  CHECK(source.tells_snoops);
+  CHECK(source.reports_snoops);
   CHECK_FALSE(source.was_modified);
 }
 
-TEST_CASE("what is no load is told as what it is") {
+TEST_CASE("what is no load is reported as what it is") {
   CHECK(decode_data_source(kStore | level(PERF_MEM_LVL_L1 | PERF_MEM_LVL_MISS)).operation ==
         Operation::Store);
   CHECK(decode_data_source(kStore | level(PERF_MEM_LVL_L1 | PERF_MEM_LVL_MISS)).missed);
@@ -121,7 +121,7 @@ TEST_CASE("what is no load is told as what it is") {
   CHECK(decode_data_source(0).operation == Operation::Unknown);
 }
 
-TEST_CASE("locks and blocks are told") {
+TEST_CASE("locks and blocks are reported") {
   CHECK(decode_data_source(kLoad | at(PERF_MEM_LOCK_LOCKED, PERF_MEM_LOCK_SHIFT)).is_locked);
   CHECK_FALSE(decode_data_source(kLoad | at(PERF_MEM_LOCK_NA, PERF_MEM_LOCK_SHIFT)).is_locked);
   CHECK(decode_data_source(kLoad | at(PERF_MEM_BLK_DATA, PERF_MEM_BLK_SHIFT)).was_blocked);

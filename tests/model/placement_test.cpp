@@ -1,4 +1,5 @@
-// Where objects should be placed so that threads do not contend for their lines, for uses with a known truth.
+// Tests the placement of objects for which threads do not contend for their lines, for uses with a known
+// truth.
 
 #include "hpcrun/model/placement.h"
 

@@ -57,8 +57,8 @@ TEST_CASE("contention as JSON, and in the summary") {
 
   ReportOptions summary;
   summary.format = ReportFormat::Json;
-  const Json told = Json::parse(rendered(database, summary).text);
-  CHECK(std::ranges::any_of(told["findings"],
+  const Json report = Json::parse(rendered(database, summary).text);
+  CHECK(std::ranges::any_of(report["findings"],
                             [&](const Json& one) { return one["sentence"] == finding["sentence"]; }));
 }
 
@@ -141,15 +141,15 @@ TEST_CASE(
   CHECK(contention_notes(run)[0].starts_with("Contention between processes is not followed: 2 processes"));
 }
 
-TEST_CASE("what hardware told of transfers is said beside the CPU time that samples found there") {
+TEST_CASE("what hardware recorded of transfers is said beside the CPU time that samples found there") {
   Database database = counting(both_sides);
   Json run = run_of(database);
-  Json& told = run["contention"][0];
-  told["source"] = "Intel PEBS";
-  told["transfers"] = 250'000.0;
-  told["transfers_per_s"] = 125'000.0;
-  told["hitm"] = 250'000.0;
-  told["latency_cycles"] = 50'000'000.0;
+  Json& report = run["contention"][0];
+  report["source"] = "Intel PEBS";
+  report["transfers"] = 250'000.0;
+  report["transfers_per_s"] = 125'000.0;
+  report["hitm"] = 250'000.0;
+  report["latency_cycles"] = 50'000'000.0;
   run["contention_sources"] = {"Intel PEBS", "decoded instructions and breakpoints"};
   set_run(database, run);
   const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
@@ -296,7 +296,7 @@ TEST_CASE("allocations are the same where they are made in the same contexts") {
   CHECK(merged[0].processes == 2);
 }
 
-TEST_CASE("what lies beside an object on its line is told by its address") {
+TEST_CASE("what lies beside an object on its line is reported by its address") {
   const auto sides = [](uint32_t first, uint32_t second) -> Json {
     Json beside = side(1, "", "writes", 0x7f0000000008, second);
     beside["line"] = 0x7f0000000000;

@@ -73,7 +73,7 @@ TEST_CASE("regressions come first, what is within chance last") {
   CHECK(shown.text.find("before    5 runs of app: before, before") != std::string::npos);
 }
 
-TEST_CASE("of equals nothing is told") {
+TEST_CASE("of equals nothing is reported") {
   const auto runs = sampled_runs({}, 1, 3);
   const Rendered shown = diffed(runs, runs, parsed({"--fail-on-regress=1%"}));
   CHECK(shown.status == 0);

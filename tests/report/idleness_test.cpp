@@ -120,7 +120,7 @@ Database with_helpers() {
   return b.build();
 }
 
-TEST_CASE("what is done through helpers is told apart by who calls them") {
+TEST_CASE("what is done through helpers is distinguished by who calls them") {
   const Database database = with_helpers();
   const JudgedIdleness found = idleness_of(database);
   REQUIRE(found.device.size() == 2);
@@ -216,8 +216,8 @@ TEST_CASE("of several processes savings are shares of the sum of their own times
 }
 
 TEST_CASE("overlap saves no more than either side works alone") {
-  // Of 8 s in use, the device works alone for 3 s, while a thread waits. Threads wait for 4 s, and work alone
-  // for the rest of its 3 s of idleness.
+  // During 8 s in use, the device works alone for 3 s, while a thread waits. Threads wait for 4 s, and work
+  // alone for the rest of its 3 s of idleness.
   const Database database = program();
   const JudgedIdleness found = idleness_of(database);
   const auto by_overlap = [](const std::vector<Blamed>& all, const char* what) {
@@ -290,7 +290,7 @@ TEST_CASE("a run without devices says so, and has empty lists") {
   }
 }
 
-TEST_CASE("calls of device APIs are told from other functions, and each has advice that fits") {
+TEST_CASE("calls of device APIs are distinguished from other functions, and each has advice that fits") {
   for (const char* name : {"clFinish", "cuLaunchKernel", "cudaMemcpy", "cl::CommandQueue::finish() const"})
     CHECK(is_device_call(name));
   for (const char* name : {"clear", "close", "current", "cudaesque", "cl", "cut_Tree", "main"})

@@ -19,7 +19,7 @@ using namespace prof::test;
 
 namespace {
 
-constexpr double kSamplePeriod = 5e-3;  // 200 samples a second
+constexpr double kSamplePeriodSeconds = 5e-3;  // 200 samples a second
 constexpr int kJobSeeds = 10;
 constexpr int kRanks = 16, kRanksOfNode = 4;
 constexpr int kSlow = 7;      // rank
@@ -43,7 +43,7 @@ class CountedJob {
     b.metric("D_TO_H_BYTES", "bytes");
     run_ = {{"sampling", {{"samples", 9000}}}, {"devices", nlohmann::json::array()}};
     for (const std::string& metric : metrics_)
-      run_["sampling"]["metrics"][metric] = {{"requested_hz", 1 / kSamplePeriod}, {"samples", 9000}};
+      run_["sampling"]["metrics"][metric] = {{"requested_hz", 1 / kSamplePeriodSeconds}, {"samples", 9000}};
   }
 
   uint32_t thread(int rank, int index = 0) {
@@ -54,7 +54,8 @@ class CountedJob {
 
   // Adds a random number of samples.
   void spend(uint32_t thread, const std::vector<At>& path, double seconds, uint32_t metric = 0) {
-    const double sampled = std::poisson_distribution<int>(seconds / kSamplePeriod)(random_) * kSamplePeriod;
+    const double sampled =
+        std::poisson_distribution<int>(seconds / kSamplePeriodSeconds)(random_) * kSamplePeriodSeconds;
     if (sampled > 0) b.spend(thread, path, sampled, metric);
   }
 
@@ -208,7 +209,7 @@ TEST_CASE("threads that sleep all the time hide no slow rank, and make none") {
     }
 }
 
-TEST_CASE("a rank that is slow for its files, or waits longer for its device, is told by the call") {
+TEST_CASE("a rank that is slow for its files, or waits longer for its device, is reported by the call") {
   struct Case {
     const char *call, *does;
   };
@@ -242,7 +243,7 @@ JudgedRanks with_devices(double kernels, double copies, double bytes) {
   return job.report();
 }
 
-TEST_CASE("a node whose devices copy slowly is told from one that copies more") {
+TEST_CASE("a node whose devices copy slowly is distinguished from one that copies more") {
   const JudgedRanks seated = with_devices(1, 3, 1);
   const Finding badly_seated = first_of(seated);
   CHECK(badly_seated.kind == FindingKind::SlowNode);
@@ -267,7 +268,7 @@ TEST_CASE("a node whose devices execute kernels slowly is named") {
       "Node n2 (ranks 8-11) executes kernels 2.0 x as long as the median (5.00 s, not 2.50 s)"));
 }
 
-TEST_CASE("a node on which devices take long to be ready is told with the call, for which others wait") {
+TEST_CASE("a node on which devices take long to be ready is reported with the call, for which others wait") {
   for (unsigned seed = 0; seed < kJobSeeds; ++seed) {
     CountedJob job(seed);
     for (int rank = 0; rank < kRanks; ++rank) {

@@ -23,7 +23,7 @@ using namespace prof::test;
 
 namespace {
 
-constexpr double kPeriod = 5e-3;  // 200 samples a second
+constexpr double kPeriodSeconds = 5e-3;  // 200 samples a second
 constexpr int kSeeds = 20;
 
 struct Job {
@@ -37,7 +37,7 @@ struct Job {
 
 // Returns what a sampler measures for a cost: a random number of samples.
 double sampled(double seconds, std::mt19937& random) {
-  return std::poisson_distribution<int>(seconds / kPeriod)(random) * kPeriod;
+  return std::poisson_distribution<int>(seconds / kPeriodSeconds)(random) * kPeriodSeconds;
 }
 
 Database run_of(const Job& job, unsigned seed) {
@@ -133,7 +133,7 @@ TEST_CASE("where many ranks are late by and by, waiting is blamed on what the la
   }
 }
 
-TEST_CASE("a node of which all ranks are slow is told as one") {
+TEST_CASE("a node of which all ranks are slow is reported as one") {
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     const JudgedRanks report = report_of(run_of({.slow_node = 2}, seed));
     INFO("seed " << seed);
@@ -234,7 +234,7 @@ TEST_CASE("waiting for ranks that are late alternately is blamed on what they do
 
   const CallTree tree = build_call_tree(database, select(database, {}, {}), false);
   for (const int jobs : {1, 2, 7}) {
-    const auto again = late_ranks(tree, report.costs, kPeriod, jobs);
+    const auto again = late_ranks(tree, report.costs, kPeriodSeconds, jobs);
     REQUIRE(again);
     CHECK(again->blamed_s == late.blamed_s);
     CHECK(again->by_rank == late.by_rank);
@@ -252,7 +252,7 @@ TEST_CASE("waiting for ranks that are late alternately is blamed on what they do
   CHECK(rendered(database, options).text.find(",3.000000,0\n") != std::string::npos);
 }
 
-TEST_CASE("who is late is told once, and not of ranks without processors or traces") {
+TEST_CASE("who is late is reported once, and not of ranks without processors or traces") {
   const JudgedRanks slow = report_of(in_steps(2));
   REQUIRE(!slow.findings.empty());
   CHECK(slow.findings[0].values.at("first_rank") == 2);

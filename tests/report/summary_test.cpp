@@ -153,7 +153,7 @@ TEST_CASE("the header is about the metric and the threads that are shown, and na
   check_fits_screen(part);
 }
 
-TEST_CASE("colour is used only when told") {
+TEST_CASE("colour is used only on request") {
   CHECK(rendered(example(), {}, false).text.find('\033') == std::string::npos);
   CHECK(rendered(example(), {}, true).text.find("\033[31m  62.0 %\033[0m") != std::string::npos);
 }

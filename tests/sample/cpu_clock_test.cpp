@@ -11,14 +11,14 @@ using hpcrun::SampledCpuClock;
 
 namespace {
 
-constexpr uint64_t kPeriod = 250'000;  // 4 kHz
+constexpr uint64_t kPeriodNs = 250'000;  // 4 kHz
 
 // A thread under the perf clock: a timer on a grid of CPU time. It fires late if the hypervisor takes the
 // processor away (CPU time then continues, as the guest's clocks do).
 struct Machine {
   uint64_t wall = 1'000'000'000;
   uint64_t cpu = 5'000'000;
-  uint64_t next_tick = cpu + kPeriod;
+  uint64_t next_tick = cpu + kPeriodNs;
   unsigned readings = 0;
 
   void sleep(uint64_t ns) { wall += ns; }
@@ -33,7 +33,7 @@ struct Machine {
   void late(uint64_t ns) {
     wall += ns;
     cpu += ns;
-    while (next_tick <= cpu) next_tick += kPeriod;
+    while (next_tick <= cpu) next_tick += kPeriodNs;
   }
   uint64_t read() {
     ++readings;
@@ -42,7 +42,7 @@ struct Machine {
 };
 
 uint64_t sample(SampledCpuClock& clock, Machine& machine) {
-  return clock.advance(kPeriod, machine.wall, [&] { return machine.read(); });
+  return clock.advance(kPeriodNs, machine.wall, [&] { return machine.read(); });
 }
 
 uint64_t distance(uint64_t a, uint64_t b) {
@@ -58,7 +58,7 @@ TEST_CASE("a thread that always runs has its clock read once in sixteen samples"
   uint64_t sum = 0;
   const uint64_t start = machine.cpu;
   for (int i = 0; i < 1600; ++i) {
-    REQUIRE(machine.run(kPeriod));
+    REQUIRE(machine.run(kPeriodNs));
     machine.late(700 + static_cast<uint64_t>(i % 7) * 100);
     sum += sample(clock, machine);
   }
@@ -73,9 +73,9 @@ TEST_CASE("time that a thread waits is never taken for CPU time") {
   clock.start(machine.cpu, machine.wall);
   uint64_t before = machine.cpu;
   for (int i = 0; i < 100; ++i) {
-    machine.run(kPeriod / 2);
-    machine.sleep(kPeriod / 10);
-    REQUIRE(machine.run(kPeriod));
+    machine.run(kPeriodNs / 2);
+    machine.sleep(kPeriodNs / 10);
+    REQUIRE(machine.run(kPeriodNs));
     machine.late(0);
     CHECK(sample(clock, machine) == machine.cpu - before);
     before = machine.cpu;
@@ -86,11 +86,11 @@ TEST_CASE("time that a thread waits is never taken for CPU time") {
 TEST_CASE("the first sample is read, whatever happened before it") {
   Machine machine;
   SampledCpuClock clock;
-  machine.run(kPeriod / 2);
+  machine.run(kPeriodNs / 2);
   clock.start(machine.cpu, machine.wall);
-  machine.sleep(kPeriod / 2);
-  REQUIRE(machine.run(kPeriod));
-  CHECK(sample(clock, machine) == kPeriod / 2);
+  machine.sleep(kPeriodNs / 2);
+  REQUIRE(machine.run(kPeriodNs));
+  CHECK(sample(clock, machine) == kPeriodNs / 2);
 }
 
 TEST_CASE("after a late sample the next comes sooner and is read") {
@@ -98,18 +98,18 @@ TEST_CASE("after a late sample the next comes sooner and is read") {
   SampledCpuClock clock;
   clock.start(machine.cpu, machine.wall);
   for (int i = 0; i < 3; ++i) {
-    REQUIRE(machine.run(kPeriod));
+    REQUIRE(machine.run(kPeriodNs));
     machine.late(0);
     sample(clock, machine);
   }
-  machine.run(kPeriod);
-  machine.late(kPeriod * 6 / 10);
-  CHECK(sample(clock, machine) == kPeriod * 16 / 10);
+  machine.run(kPeriodNs);
+  machine.late(kPeriodNs * 6 / 10);
+  CHECK(sample(clock, machine) == kPeriodNs * 16 / 10);
   // 0.4 periods of CPU time and 0.6 of sleep: a period of wall time, but not of CPU time.
-  machine.sleep(kPeriod * 6 / 10);
-  REQUIRE(machine.run(kPeriod));
+  machine.sleep(kPeriodNs * 6 / 10);
+  REQUIRE(machine.run(kPeriodNs));
   machine.late(0);
-  CHECK(sample(clock, machine) == kPeriod * 4 / 10);
+  CHECK(sample(clock, machine) == kPeriodNs * 4 / 10);
 }
 
 TEST_CASE("samples are worth the CPU time between them under any schedule") {
@@ -124,16 +124,16 @@ TEST_CASE("samples are worth the CPU time between them under any schedule") {
     uint64_t sum = 0;
     const uint64_t sleepiness = below(4);
     for (int i = 0; i < 400; ++i) {
-      while (!machine.run(below(4) < sleepiness ? below(kPeriod) : kPeriod))
-        machine.sleep(below(3) ? below(20'000) : below(3 * kPeriod));
-      machine.late(below(20) ? below(3'000) : below(2 * kPeriod));
+      while (!machine.run(below(4) < sleepiness ? below(kPeriodNs) : kPeriodNs))
+        machine.sleep(below(3) ? below(20'000) : below(3 * kPeriodNs));
+      machine.late(below(20) ? below(3'000) : below(2 * kPeriodNs));
       const uint64_t weight = sample(clock, machine);
       INFO("seed " << seed << ", sample " << i);
       // A sample's error is its own slack plus the errors of those since the last reading.
-      CHECK(distance(weight, machine.cpu - before) <= kPeriod / 2);
+      CHECK(distance(weight, machine.cpu - before) <= kPeriodNs / 2);
       before = machine.cpu;
       sum += weight;
-      CHECK(distance(sum, machine.cpu - start) < kPeriod / 2);
+      CHECK(distance(sum, machine.cpu - start) < kPeriodNs / 2);
     }
     CHECK(machine.readings >= 400 / 16);
   }

@@ -60,7 +60,7 @@ TEST_CASE("records that go on at the begin of the ring are whole") {
   }
 }
 
-TEST_CASE("what was made in the kernel, and whose instruction is not exact, is told apart") {
+TEST_CASE("what was made in the kernel, and whose instruction is not exact, is distinguished") {
   SyntheticRing memory(4096);
   MemoryRing ring = memory.ring();
   MemoryRecord of_kernel = numbered(1);

@@ -14,12 +14,12 @@ TEST_CASE("time in the run queue counts from the start on, once") {
 
 TEST_CASE("a handler that was preempted before it read the sum leaves that time to the next sample") {
   ReadyTime ready;
-  // Of 600 since the start, 500 passed between the sample and the reading.
+  // 500 of the 600 since the start passed between the sample and the reading.
   CHECK(ready.advance(600, 10'000, 10'500) == 100);
   CHECK(ready.advance(650, 11'000, 11'000) == 550);
 }
 
-TEST_CASE("nothing is told twice or before it was there") {
+TEST_CASE("nothing is returned twice or before it was there") {
   ReadyTime ready;
   CHECK(ready.advance(300, 10'000, 10'500) == 0);
   CHECK(ready.advance(300, 11'000, 11'000) == 300);

@@ -11,9 +11,9 @@ using hpcrun::SplitCpuClock;
 
 namespace {
 
-constexpr uint64_t kStep = 10'000;
-constexpr uint64_t kPeriod = 1'000'000;
-constexpr uint64_t kTick = 4'000'000;
+constexpr uint64_t kStepNs = 10'000;
+constexpr uint64_t kPeriodNs = 1'000'000;
+constexpr uint64_t kTickNs = 4'000'000;
 
 // A thread that alternates between user code and the kernel. The perf clock fires once per period, unnoticed
 // in the kernel. A tick charges its whole length to where it finds the thread, and a timer's sample waits for
@@ -30,14 +30,15 @@ struct Machine {
   Machine() { clock.start(both, system_ticks); }
 
   void step(bool in_kernel) {
-    both += kStep;
-    if (!in_kernel) user += kStep;
-    if (both % kTick == 0) {
-      if (in_kernel) system_ticks += kTick;
+    both += kStepNs;
+    if (!in_kernel) user += kStepNs;
+    if (both % kTickNs == 0) {
+      if (in_kernel) system_ticks += kTickNs;
       timer_is_due = true;
     }
     if (in_kernel) return;
-    if (both % kPeriod == 0) user_weight += clock.user_sample(kPeriod, both, [this] { return system_ticks; });
+    if (both % kPeriodNs == 0)
+      user_weight += clock.user_sample(kPeriodNs, both, [this] { return system_ticks; });
   }
   void leave_kernel() {
     if (timer_is_due) system_weight += clock.system_sample(both, system_ticks);
@@ -55,29 +56,29 @@ TEST_CASE("a tick that met a short thread in the kernel costs its user samples n
   SplitCpuClock clock;
   clock.start(0, 0);
   uint64_t sum = 0;
-  for (uint64_t both = kPeriod; both <= 20 * kPeriod; both += kPeriod)
-    sum += clock.user_sample(kPeriod, both, [] { return kTick; });
-  CHECK(sum == 20 * kPeriod);
+  for (uint64_t both = kPeriodNs; both <= 20 * kPeriodNs; both += kPeriodNs)
+    sum += clock.user_sample(kPeriodNs, both, [] { return kTickNs; });
+  CHECK(sum == 20 * kPeriodNs);
 }
 
-TEST_CASE("a late sample in user code leaves to the kernel what ticks have told") {
+TEST_CASE("a late sample in user code leaves to the kernel what ticks have reported") {
   SplitCpuClock clock;
   clock.start(0, 0);
-  CHECK(clock.user_sample(kPeriod, 10 * kPeriod, [] { return 8 * kPeriod; }) == 2 * kPeriod);
-  CHECK(clock.system_sample(10 * kPeriod, 8 * kPeriod) == 8 * kPeriod);
-  CHECK(clock.claimed() == 10 * kPeriod);
+  CHECK(clock.user_sample(kPeriodNs, 10 * kPeriodNs, [] { return 8 * kPeriodNs; }) == 2 * kPeriodNs);
+  CHECK(clock.system_sample(10 * kPeriodNs, 8 * kPeriodNs) == 8 * kPeriodNs);
+  CHECK(clock.claimed() == 10 * kPeriodNs);
   // Ticks may report more than there was. The excess is left to user code.
-  CHECK(clock.user_sample(kPeriod, 15 * kPeriod, [] { return 100 * kPeriod; }) == kPeriod);
-  CHECK(clock.system_sample(15 * kPeriod, 100 * kPeriod) == 4 * kPeriod);
-  CHECK(clock.system_sample(15 * kPeriod, 100 * kPeriod) == 0);
+  CHECK(clock.user_sample(kPeriodNs, 15 * kPeriodNs, [] { return 100 * kPeriodNs; }) == kPeriodNs);
+  CHECK(clock.system_sample(15 * kPeriodNs, 100 * kPeriodNs) == 4 * kPeriodNs);
+  CHECK(clock.system_sample(15 * kPeriodNs, 100 * kPeriodNs) == 0);
 }
 
 TEST_CASE("clocks that step back claim nothing") {
   SplitCpuClock clock;
-  clock.start(5 * kPeriod, 2 * kPeriod);
-  CHECK(clock.user_sample(kPeriod, 4 * kPeriod, [] { return kPeriod; }) == 0);
-  CHECK(clock.system_sample(4 * kPeriod, kPeriod) == 0);
-  CHECK(clock.claimed() == 5 * kPeriod);
+  clock.start(5 * kPeriodNs, 2 * kPeriodNs);
+  CHECK(clock.user_sample(kPeriodNs, 4 * kPeriodNs, [] { return kPeriodNs; }) == 0);
+  CHECK(clock.system_sample(4 * kPeriodNs, kPeriodNs) == 0);
+  CHECK(clock.claimed() == 5 * kPeriodNs);
 }
 
 TEST_CASE("user and system samples are worth what the thread spent in each") {

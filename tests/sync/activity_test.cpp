@@ -35,7 +35,7 @@ TEST_CASE("threads that wait in a team are not idle once it has tasks") {
   threads.begin_tasks();
   CHECK(threads.count(3).idle == 1);
   CHECK(threads.count(3).working == 2);
-  threads.forget();
+  threads.reset_after_fork();
   CHECK_FALSE(threads.has_tasks());
   CHECK(threads.count(1).idle == 0);
 }

@@ -104,7 +104,7 @@ TEST_CASE("a thread that waits for its own lock is a circle, one that waits for 
   CHECK(circle_of(*holders, 8, own).empty());
 }
 
-TEST_CASE("threads whose ids fall together are told apart") {
+TEST_CASE("threads whose ids fall together are distinguished") {
   const auto holders = std::make_unique<LockHolders>();
   Lock a, b;
   a.give(5 + 4096);
@@ -116,6 +116,6 @@ TEST_CASE("threads whose ids fall together are told apart") {
   int waiting = 0;
   holders->for_each([&](const void*, LockKind, int) { ++waiting; });
   CHECK(waiting == 1);
-  holders->forget();
-  holders->for_each([&](const void*, LockKind, int) { FAIL("forgotten"); });
+  holders->reset_after_fork();
+  holders->for_each([&](const void*, LockKind, int) { FAIL("still held"); });
 }

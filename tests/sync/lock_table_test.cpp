@@ -13,7 +13,7 @@ namespace {
 
 struct Table {
   Table() { REQUIRE(table->attach()); }
-  ~Table() { table->forget(); }
+  ~Table() { table->reset_after_fork(); }
   std::unique_ptr<LockTable> table = std::make_unique<LockTable>();
 };
 
@@ -60,7 +60,7 @@ TEST_CASE("the last holder is known only where it released the lock during the w
   CHECK(lock.last_holder(501).thread == LockHolder::kUnknown);
 }
 
-TEST_CASE("locks are told apart, and more than there is room for are refused") {
+TEST_CASE("locks are distinguished, and more than there is room for are refused") {
   const Table holder;
   std::vector<int> locks(4 * LockTable::kLocks);
   size_t known = 0;

@@ -1,4 +1,5 @@
-// A library to be loaded and unloaded. It works in its constructor, where it cannot have been announced yet.
+// A library that is loaded and unloaded. It works in its constructor, where it cannot have been announced
+// yet.
 #include <cstdint>
 
 namespace {

@@ -19,8 +19,8 @@ namespace prof::viewer {
 
 namespace {
 
-constexpr size_t kMostOfEach = 12;      // functions that cost more, that cost less, and within noise
-constexpr double kWorthJudging = 0.02;  // of the total, the threshold of `prof diff`
+constexpr size_t kMaxOfEach = 12;   // functions that cost more, that cost less, and within noise
+constexpr double kMinShare = 0.02;  // of the total, the threshold of `prof diff`
 
 QString html(const std::string& text) {
   return QString::fromStdString(text).toHtmlEscaped();
@@ -62,7 +62,7 @@ double samples_of(const Database& database, const std::string& metric) {
 }
 
 // Returns for each function whether it changed by more than noise between runs of the same program, as `prof
-// diff` decides. Only functions with kWorthJudging of the total are judged.
+// diff` decides. Only functions with kMinShare of the total are judged.
 std::vector<bool> are_beyond_chance(const Document& document, const std::vector<FunctionChange>& changes,
                                     double all_before, double all_after) {
   const std::string& metric = document.tree().metric(document.metric()).name;
@@ -73,7 +73,7 @@ std::vector<bool> are_beyond_chance(const Document& document, const std::vector<
   std::vector<size_t> judged;
   for (size_t i = 0; i < changes.size(); ++i) {
     const Change& change = changes[i].exclusive;
-    if (std::abs(change.difference()) < kWorthJudging * all_before) continue;
+    if (std::abs(change.difference()) < kMinShare * all_before) continue;
     judged.push_back(i);
     rows.push_back(
         {{sampled_cost(change.before, all_before, before)}, {sampled_cost(change.after, all_after, after)}});
@@ -159,7 +159,7 @@ void DiffPage::fill() {
     const double difference = changes[i].exclusive.difference();
     Part& part = !are_beyond[i] ? chance : difference > 0 ? more : less;
     part.cost += std::abs(difference);
-    if (part.count++ < kMostOfEach)
+    if (part.count++ < kMaxOfEach)
       part.rows += sentence(palette(), document(), *functions, changes[i], are_beyond[i]);
   }
   if (less.cost > more.cost) std::swap(more, less);  // the larger cost first
@@ -167,8 +167,8 @@ void DiffPage::fill() {
   for (const Part* part : {&more, &less, &chance}) {
     if (part->count == 0) continue;
     text += "<h3>" + part->title + "</h3><table cellspacing=\"3\">" + part->rows + "</table>";
-    if (part->count > kMostOfEach)
-      text += QString("<p>and %L1 more; see the page Flat</p>").arg(part->count - kMostOfEach);
+    if (part->count > kMaxOfEach)
+      text += QString("<p>and %L1 more; see the page Flat</p>").arg(part->count - kMaxOfEach);
   }
   if (changes.empty()) text += "<p>No function takes more or less " + name + " than before.</p>";
   text_->setHtml(text);

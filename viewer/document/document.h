@@ -33,7 +33,7 @@ struct OpenedDatabase {
 // Reads the database, which takes seconds for millions of contexts. From any thread. Throws DatabaseError.
 OpenedDatabase open_database(const std::filesystem::path& directory);
 
-// How the opened run and the compared run are shown.
+// The roles of the opened run and the compared run in the pages.
 struct Comparing {
   bool same_total = false;       // scale the other run's costs to the opened one's totals
   bool is_other_before = false;  // otherwise the opened run is the one before

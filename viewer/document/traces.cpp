@@ -52,8 +52,8 @@ void Traces::cancel() {
 
 void Traces::give_back(uint64_t most) const {
   if (resident_file_bytes() <= most) return;
-  mapped_->forget();
-  if (index_) index_->forget();
+  mapped_->release_pages();
+  if (index_) index_->release_pages();
 }
 
 void Traces::conclude() {

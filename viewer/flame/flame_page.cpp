@@ -81,7 +81,7 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
   connect(search_, &SearchField::left, this, [this] { flames_->setFocus(); });
   connect(direction_, &QComboBox::currentIndexChanged, this, [this](int direction) {
     QSettings().setValue(kDirectionSetting, direction);
-    flames_->forget();
+    flames_->clear_tree();
     if (isVisible()) fill();
   });
   connect(widths_, &QComboBox::currentIndexChanged, this, [this](int choice) {
@@ -91,7 +91,7 @@ FlamePage::FlamePage(Document& document, QWidget* parent)
   connect(flames_, &FlameWidget::chosen_at, this, [this](const QRect& place) {
     if (!place.isEmpty()) area_->ensureVisible(0, place.center().y());
   });
-  connect(&document, &Document::tree_will_change, flames_, &FlameWidget::forget);
+  connect(&document, &Document::tree_will_change, flames_, &FlameWidget::clear_tree);
   connect(&document, &Document::tree_will_change, this, [this] {
     table_->setModel(nullptr);
     model_.reset();

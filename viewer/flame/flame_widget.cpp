@@ -34,7 +34,7 @@ int FlameWidget::row_height() const {
   return fontMetrics().height() + 4;
 }
 
-void FlameWidget::forget() {
+void FlameWidget::clear_tree() {
   if (rows_) zoomed_path_ = path_of(zoomed_);
   rows_.reset();
   layout_ = {};

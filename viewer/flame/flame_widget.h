@@ -20,7 +20,7 @@ class FlameWidget : public QWidget {
   // Shows the document's current tree. Restores the zoom if its path still exists.
   void show_tree(Reading reading);
   // Must be called before the tree is destroyed.
-  void forget();
+  void clear_tree();
   bool is_filled() const { return rows_ != nullptr; }
   void take_metric();
   // For two compared runs: frames have the widths of the run before, else those of the run after.

@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr qint64 kLargest = 16 << 20;  // bytes; a larger file would block the window
+constexpr qint64 kMaxBytes = 16 << 20;  // bytes; a larger file would block the window
 
 }  // namespace
 
@@ -25,7 +25,7 @@ SourceText read_source(const fs::path& database, const SourceFile& file) {
     std::error_code error;
     if (!fs::is_regular_file(place, error) || !in.open(QIODevice::ReadOnly)) {
       looked << name;
-    } else if (in.size() > kLargest) {
+    } else if (in.size() > kMaxBytes) {
       looked << name + " (larger than 16 MiB)";
     } else {
       return {QString::fromUtf8(in.readAll()), {}};

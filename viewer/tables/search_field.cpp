@@ -22,7 +22,7 @@ SearchField::SearchField(QWidget* parent)
 
 std::vector<bool> SearchField::matches(const CallTree& tree) {
   const QString text = expression_->text();
-  QString told;
+  QString result;
   std::vector<bool> matches;
   if (!text.isEmpty()) {
     const bool is_exact = text != text.toLower();
@@ -36,13 +36,13 @@ std::vector<bool> SearchField::matches(const CallTree& tree) {
         matches[f] = expression.match(name).hasMatch();
         found += matches[f];
       }
-      told = found == 0 ? QString("none")
-                        : QString("%L1 %2").arg(found).arg(found == 1 ? "function" : "functions");
+      result = found == 0 ? QString("none")
+                          : QString("%L1 %2").arg(found).arg(found == 1 ? "function" : "functions");
     } else {
-      told = expression.errorString();
+      result = expression.errorString();
     }
   }
-  tell(told);
+  tell(result);
   return matches;
 }
 

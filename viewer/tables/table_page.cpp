@@ -67,7 +67,7 @@ TablePage::TablePage(Reading reading, Document& document, QWidget* parent)
     if (resized == 0) fit_indentation();
   });
   connect(view_, &QWidget::customContextMenuRequested, this, &TablePage::show_menu);
-  connect(&document, &Document::tree_will_change, this, &TablePage::forget);
+  connect(&document, &Document::tree_will_change, this, &TablePage::clear_tree);
   connect(&document, &Document::tree_changed, this, &TablePage::take_tree);
   connect(&document, &Document::metric_changed, this, &TablePage::sort_by_metric);
   connect(&document, &Document::function_asked, this, &TablePage::choose_function);
@@ -176,7 +176,7 @@ void TablePage::showEvent(QShowEvent* event) {
 }
 
 // Records the open rows, to be opened again in the next tree.
-void TablePage::forget() {
+void TablePage::clear_tree() {
   if (is_filled_) {
     opened_.clear();
     remember_opened({});

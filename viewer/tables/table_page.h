@@ -48,7 +48,7 @@ class TablePage : public Page {
  private:
   QWidget* make_bar();
   void make_keys();
-  void forget();
+  void clear_tree();
   void take_tree();
   void fill();
   void sort_by_metric();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxOpenedAgain = 500;  // rows, when the tree changes
 constexpr size_t kMaxOpen = 2'000;    // rows, at once
-constexpr qsizetype kMaxStepsTold = 4;
+constexpr qsizetype kMaxStepsShown = 4;
 
 }  // namespace
 
@@ -114,9 +114,9 @@ void TablePage::indent_down_to(const QModelIndex& index) {
 
 // Names in deep call paths keep half of their column.
 void TablePage::fit_indentation() {
-  constexpr int kLeast = 2;  // pixels
+  constexpr int kMinIndentation = 2;  // pixels
   const int most = fontMetrics().averageCharWidth() * 2;
-  view_->setIndentation(std::clamp(view_->columnWidth(0) / 2 / std::max(deepest_, 1), kLeast, most));
+  view_->setIndentation(std::clamp(view_->columnWidth(0) / 2 / std::max(deepest_, 1), kMinIndentation, most));
 }
 
 void TablePage::choose_row(const QModelIndex& index) {
@@ -186,7 +186,7 @@ void TablePage::tell_zoom() {
         fitted_name(name, fontMetrics(), 24 * fontMetrics().averageCharWidth()).toHtmlEscaped();
     steps.prepend(at == row ? shown : QString("<a href=\"%1\">%2</a>").arg(at).arg(shown));
   }
-  if (steps.size() > kMaxStepsTold) steps = QStringList{"..."} + steps.mid(steps.size() - kMaxStepsTold);
+  if (steps.size() > kMaxStepsShown) steps = QStringList{"..."} + steps.mid(steps.size() - kMaxStepsShown);
   steps.prepend(QString("<a href=\"%1\">all</a>").arg(kNone));
   zoom_label_->setText(steps.join(" &gt; "));
 }

@@ -91,7 +91,7 @@ ThreadsPage::ThreadsPage(Document& document, QWidget* parent)
   connect(sentence_, &QLabel::linkActivated, this,
           [this](const QString& profile) { choose({profile.toUInt()}, false); });
   connect(kind_, &QComboBox::activated, this, &ThreadsPage::renew);
-  connect(whole_program_, &QPushButton::clicked, this, &ThreadsPage::forget_function);
+  connect(whole_program_, &QPushButton::clicked, this, &ThreadsPage::clear_function);
   connect(all_threads_, &QPushButton::clicked, this, [this] { this->document().choose_all_threads(); });
   connect(&document, &Document::tree_changed, this, &ThreadsPage::renew);
   connect(&document, &Document::metric_changed, this, &ThreadsPage::renew);
@@ -121,7 +121,7 @@ void ThreadsPage::choose_function(uint32_t frame) {
   renew();
 }
 
-void ThreadsPage::forget_function() {
+void ThreadsPage::clear_function() {
   function_.reset();
   renew();
 }

@@ -33,7 +33,7 @@ class ThreadsPage : public Page {
  private:
   void renew();
   void fill();
-  void forget_function();
+  void clear_function();
   void choose_function(uint32_t frame);
   // `chosen`: indices of profiles.
   void choose(std::vector<uint32_t> chosen, bool adds);

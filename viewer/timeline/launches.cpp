@@ -106,7 +106,7 @@ LaunchReader::LaunchReader(const Database& database, QObject* parent) : QObject(
   reader_ = std::thread([this, &database] {
     try {
       read_ = LaunchTable(database.launches, is_cancelled_);
-      if (read_.is_cut()) why_ = QString("arrows for the first %L1 tasks only").arg(LaunchTable::kMost);
+      if (read_.is_cut()) why_ = QString("arrows for the first %L1 tasks only").arg(LaunchTable::kMaxTasks);
     } catch (const std::exception& error) {
       why_ = error.what();
     }

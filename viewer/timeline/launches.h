@@ -16,11 +16,11 @@ namespace prof::viewer {
 class LaunchTable {
  public:
   // The maximum number of launches. Of a larger database the first ones are shown. Each takes 48 bytes.
-  static constexpr size_t kMost = 4'000'000;
+  static constexpr size_t kMaxTasks = 4'000'000;
 
   LaunchTable() = default;
   // Reads all launches. Empty if cancelled. Throws DatabaseError.
-  LaunchTable(const LaunchSource& source, const std::atomic<bool>& is_cancelled, size_t most = kMost);
+  LaunchTable(const LaunchSource& source, const std::atomic<bool>& is_cancelled, size_t most = kMaxTasks);
 
   bool empty() const { return launches_.empty(); }
   bool is_cut() const { return is_cut_; }

@@ -26,8 +26,8 @@ class RowFrames {
     int x, top;
     uint32_t key;
   };
-  // Returns one pixel for each frame that ran but was not painted in the row, where it ran longest. If these
-  // are more than an eighth of the columns, only the longest ones; at most one per column.
+  // Returns one pixel for each frame that ran but was not painted in the row, at the position at which it ran
+  // longest. If these are more than an eighth of the columns, only the longest ones; at most one per column.
   std::vector<Spot> unpainted(int columns);
 
  private:

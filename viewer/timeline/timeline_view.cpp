@@ -37,7 +37,7 @@ TimelineView::TimelineView(QWidget* parent) : QAbstractScrollArea(parent) {
 
 void TimelineView::show_content(Content content) {
   content_ = std::move(content);
-  forget_overview();
+  clear_overview();
   changed();
 }
 
@@ -62,7 +62,7 @@ void TimelineView::show_rows(std::vector<TimelineRow> rows) {
   }
   point_at({});
   measure_labels();
-  forget_overview();
+  clear_overview();
   if (cursor_) {
     const std::optional<size_t> row = row_of(*at_cursor);
     move_cursor(row ? std::optional(Cursor{*row, cursor_->time_ns}) : std::nullopt);
@@ -95,7 +95,7 @@ void TimelineView::show_whole(TimeRange whole) {
   selected_.reset();
   cursor_.reset();
   heights_.clear();
-  forget_overview();
+  clear_overview();
   changed();
   emit range_changed();
 }
@@ -135,7 +135,7 @@ void TimelineView::changeEvent(QEvent* event) {
   QAbstractScrollArea::changeEvent(event);
   if (event->type() != QEvent::PaletteChange && event->type() != QEvent::FontChange) return;
   measure_labels();
-  forget_overview();
+  clear_overview();
   changed();
 }
 

@@ -125,7 +125,7 @@ class TimelineView : public QAbstractScrollArea {
   void changed();
   // Paints more of the picture, and continues later if that is not all.
   void refine();
-  void forget_overview() { overview_width_ = 0; }
+  void clear_overview() { overview_width_ = 0; }
   void update_scroll_bar();
   void paint_picture(QPainter& painter);
   void paint_runs(QPainter& painter) const;

@@ -161,7 +161,7 @@ class RowBuilder {
       from = to;
       if ((i + 1) % kSegmentsBetweenReports != 0) continue;
       progress.segments_done += kSegmentsBetweenReports;
-      traces_.forget(row_, i + 1 - kSegmentsBetweenReports, i + 1);
+      traces_.release_pages(row_, i + 1 - kSegmentsBetweenReports, i + 1);
     }
     progress.segments_done += segments % kSegmentsBetweenReports;
     for (size_t level = 0; level < levels_.size(); ++level)

@@ -84,7 +84,7 @@ uint64_t contents_checksum(const Mapping& file, int jobs, const std::atomic<bool
     checksum.add(from);  // swapped pieces are damage too
     checksum.add(file.data() + from, to - from);
     sum += checksum.value();
-    file.forget(from, to);
+    file.release_pages(from, to);
   });
   return sum;
 }

@@ -74,9 +74,9 @@ uint32_t MappedTraces::find(uint32_t id) const {
   return id == 0 ? kNone : ids_->find(id);
 }
 
-void MappedTraces::forget(size_t row, uint64_t first_record, uint64_t last_record) const {
-  mapping_.forget(static_cast<uint64_t>(at(row, first_record) - mapping_.data()),
-                  static_cast<uint64_t>(at(row, last_record) - mapping_.data()));
+void MappedTraces::release_pages(size_t row, uint64_t first_record, uint64_t last_record) const {
+  mapping_.release_pages(static_cast<uint64_t>(at(row, first_record) - mapping_.data()),
+                         static_cast<uint64_t>(at(row, last_record) - mapping_.data()));
 }
 
 }  // namespace prof::viewer

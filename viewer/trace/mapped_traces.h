@@ -64,9 +64,9 @@ class MappedTraces {
   // The head of the file, with the location of each trace.
   uint64_t fingerprint() const { return fingerprint_; }
   // Allows all pages to be dropped from memory.
-  void forget() const { mapping_.forget(); }
+  void release_pages() const { mapping_.release_pages(); }
   // Allows the pages of these records to be dropped from memory.
-  void forget(size_t row, uint64_t first_record, uint64_t last_record) const;
+  void release_pages(size_t row, uint64_t first_record, uint64_t last_record) const;
 
  private:
   struct Row {

@@ -35,7 +35,7 @@ Mapping::~Mapping() {
   if (data_) ::munmap(data_, size_);
 }
 
-void Mapping::forget(uint64_t begin, uint64_t end) const {
+void Mapping::release_pages(uint64_t begin, uint64_t end) const {
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   begin = (begin + page - 1) / page * page;
   end = end / page * page;

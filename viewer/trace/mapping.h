@@ -23,8 +23,8 @@ class Mapping {
   uint64_t size() const { return size_; }
   explicit operator bool() const { return data_ != nullptr; }
   // Drops the whole pages between these offsets from memory until they are touched again.
-  void forget(uint64_t begin, uint64_t end) const;
-  void forget() const { forget(0, size_); }
+  void release_pages(uint64_t begin, uint64_t end) const;
+  void release_pages() const { release_pages(0, size_); }
 
  private:
   void map(int descriptor);

@@ -73,7 +73,7 @@ class TraceIndex {
   void add_times(size_t row, uint64_t begin_ns, uint64_t end_ns, Times& times) const;
 
   // Allows all its pages to be dropped from memory.
-  void forget() const { file_.forget(); }
+  void release_pages() const { file_.release_pages(); }
 
   // Visits the contents of [begin_ns, end_ns), in order. Calls visit_block(block, its end) for the largest
   // blocks that lie entirely in it and for which takes(begin, end) is true. Calls visit_segment(begin, end,

@@ -228,8 +228,8 @@ void MainWindow::tell(const QString& text) {
 }
 
 void MainWindow::tell_failure(const QString& why) {
-  if (!document_ || told_failures_.contains(why)) return;  // a table fails again for each of its rows
-  told_failures_.insert(why);
+  if (!document_ || shown_failures_.contains(why)) return;  // a table fails again for each of its rows
+  shown_failures_.insert(why);
   fail(document_->directory(), why);
 }
 
@@ -292,7 +292,7 @@ void MainWindow::choose_to_compare() {
 void MainWindow::show_document(std::unique_ptr<Document> document) {
   close_document();
   document_ = std::move(document);
-  told_failures_.clear();
+  shown_failures_.clear();
   start_->show_failure({});
   connect(document_.get(), &Document::page_asked, this, &MainWindow::show_page);
   connect(document_.get(), &Document::metric_changed, this,

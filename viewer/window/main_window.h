@@ -86,7 +86,7 @@ class MainWindow : public QMainWindow {
   void show_help();
 
   std::unique_ptr<Document> document_;
-  QSet<QString> told_failures_;  // of the document
+  QSet<QString> shown_failures_;  // of the document
   std::map<QString, QDockWidget*> docks_;
   bool is_opening_ = false, is_closed_ = false;
   QString raised_;  // the page that came to the front last

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMargin = 6;           // pixels around the line above a picture
-constexpr int kLongestMs = 120'000;  // in which a page must be complete
+constexpr int kTimeoutMs = 120'000;  // in which a page must be complete
 // In a measurement directory, next to the database.
 constexpr const char* kMeasured[] = {".prof", ".ranks", ".json"};
 
@@ -38,9 +38,9 @@ void wait_until_complete(const Document& document, const Page& page) {
   timer.start();
   do {
     QApplication::processEvents(QEventLoop::AllEvents, 10);
-    if (timer.elapsed() > kLongestMs)
+    if (timer.elapsed() > kTimeoutMs)
       throw std::runtime_error(
-          fmt::format("{}: not complete after {} s", page.id().toStdString(), kLongestMs / 1000));
+          fmt::format("{}: not complete after {} s", page.id().toStdString(), kTimeoutMs / 1000));
   } while (document.is_time_awaited() || !page.is_complete());
   QApplication::processEvents();
 }

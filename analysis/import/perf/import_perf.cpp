@@ -81,7 +81,7 @@ class Importer : public Visitor {
     add_nodes();
     add_values();
     add_traces();
-    for (auto& [pid, process] : processes_) forget(process);
+    for (auto& [pid, process] : processes_) keep_mappings(process);
     describe_run();
     Import result;
     result.warnings = std::move(warnings_);
@@ -109,7 +109,7 @@ class Importer : public Visitor {
   void find_frames(const Sample& sample, Process& process);
   void unwind(const Sample& sample, Process& process);
   void add_access(Process& process, const Thread& thread, const Sample& sample, uint32_t node);
-  void forget(Process& process);
+  void keep_mappings(Process& process);
   void add_region(const Mapping& mapping);
 
   std::string title() const;
@@ -170,7 +170,7 @@ void Importer::visit(const Name& name) {
   names_[{name.pid, name.tid}] = name.name;
   if (!name.executed) return;
   Process& process = processes_[name.pid];
-  forget(process);
+  keep_mappings(process);
   process = {};
   process.number = ++programs_;
 }
@@ -190,7 +190,7 @@ void Importer::visit(const Fork& fork) {
   }
   child.number = ++programs_;
   Process& process = processes_[fork.pid];
-  forget(process);
+  keep_mappings(process);
   process = std::move(child);
 }
 
@@ -319,7 +319,7 @@ void Importer::add_region(const Mapping& mapping) {
 }
 
 // Keeps its mappings for the accesses that were recorded.
-void Importer::forget(Process& process) {
+void Importer::keep_mappings(Process& process) {
   if (!process.memory) return;
   ProcessData& data = memory_.data_of(*process.memory);
   data.modules = files_.modules(process.space);

@@ -37,7 +37,7 @@ bool counts_transfers(const Event& event) {
 // IBS samples all instructions. Other events have an address and no source: page faults, breakpoints.
 bool is_no_access(const DataSource& source) {
   return source.operation == Operation::Unknown && source.origin == DataSource::Origin::Unknown &&
-         !source.tells_snoops;
+         !source.reports_snoops;
 }
 
 AccessKind kind_of(Operation operation) {
@@ -80,7 +80,7 @@ void MemorySamples::add(const Sample& sample, uint32_t process, uint32_t thread,
   DataSource source = hpcrun::decode_data_source(sample.data_source);
   if (counts_transfers(event)) {
     source.operation = Operation::Load;
-    source.tells_snoops = source.came_from_peer = true;
+    source.reports_snoops = source.came_from_peer = true;
     source.was_modified |= contains(event.name, "hitm");
   }
   if (is_no_access(source)) return;
@@ -91,7 +91,7 @@ void MemorySamples::add(const Sample& sample, uint32_t process, uint32_t thread,
     first_ns_ = std::min(first_ns_.value_or(*sample.time_ns), *sample.time_ns);
     last_ns_ = std::max(last_ns_.value_or(*sample.time_ns), *sample.time_ns);
   }
-  tells_snoops_ |= source.tells_snoops && source.operation == Operation::Load;
+  reports_snoops_ |= source.reports_snoops && source.operation == Operation::Load;
   if (sample.data_address == 0 || sample.data_address >= kFirstKernelAddress ||
       source.operation == Operation::Prefetch || source.operation == Operation::Execute)
     return;
@@ -123,7 +123,7 @@ void MemorySamples::add(const Sample& sample, uint32_t process, uint32_t thread,
 }
 
 bool MemorySamples::is_transfer(const Access& access) const {
-  return tells_snoops_ ? access.is_from_peer : access.is_from_shared_cache;
+  return reports_snoops_ ? access.is_from_peer : access.is_from_shared_cache;
 }
 
 // Returns accesses to lines that came from other caches, and to their neighbours, which may be fetched

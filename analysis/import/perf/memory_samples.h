@@ -66,7 +66,7 @@ class MemorySamples {
   const AttributionOptions& options_;
   CodeReader code_;
   std::vector<Process> processes_;
-  bool tells_snoops_ = false;  // if the hardware does not, lines from shared caches count as transfers
+  bool reports_snoops_ = false;  // if the hardware does not, lines from shared caches count as transfers
   uint64_t samples_ = 0, used_ = 0, widths_known_ = 0;
   std::optional<uint64_t> first_ns_, last_ns_;
   std::vector<bool> sampled_;  // by event

@@ -13,9 +13,10 @@ namespace {
 
 constexpr double kRounding = 1e-9;  // of the larger one
 
-// Positions of metrics in the tree: those of the first run as it has them, then what only the second one has.
+// Positions of metrics in the tree: those of the first run unchanged, followed by those that only the second
+// run has.
 struct Positions {
-  std::vector<uint32_t> metrics;  // of those of both
+  std::vector<uint32_t> metrics;  // of the metrics of both runs
   std::vector<size_t> of_second;  // per metric of the second selection
   std::vector<bool> in_first, in_second;
 };
@@ -60,7 +61,7 @@ void scale(CostColumns& costs, const Compared& compared) {
   }
 }
 
-// Who a thread is from run to run: process numbers are others each time, their order is not.
+// Identifies a thread across runs: process numbers differ in each run, but their order does not.
 struct Identity {
   int32_t rank, process_of_rank, thread, device, queue;
   auto operator<=>(const Identity&) const = default;

@@ -1,5 +1,5 @@
 #pragma once
-// The call tree of two runs that are compared, and what changed between them by function.
+// The call tree of two compared runs, and the changes between them by function.
 
 #include <cstdint>
 #include <vector>
@@ -9,29 +9,30 @@
 
 namespace prof {
 
-// What the chosen threads of a run spent: context_costs() of a selection of its own database.
+// Returns the costs of the selected threads of a run: context_costs() of a selection from its own database.
 struct RunCosts {
   Selection selection;
   CostColumns by_context;
 };
 
 struct ComparisonOptions {
-  bool merge_recursion = false;  // as build_call_tree() has it
-  bool same_total = false;  // the second run's costs are multiplied so that its totals are the first one's
-  bool is_second_before = false;  // else the first run is that before
+  bool merge_recursion = false;  // as build_call_tree() takes it
+  bool same_total = false;  // the second run's costs are multiplied so that both runs have the same totals
+  bool is_second_before = false;  // otherwise the first run is the earlier one
 
   bool operator==(const ComparisonOptions&) const = default;
 };
 
-// One tree of both: CallTree::compared says which metrics belong together. Metrics that were measured in
-// either run are in it, those of the first run at their own positions; a path that one run does not have
-// costs nothing there. `first` is the tree of the first database, with the threads that are chosen; only what
-// each context cost is taken of it. `both` must outlive the result.
+// Builds one tree of both runs: CallTree::compared says which metrics belong together. It has the metrics
+// that were measured in either run, those of the first run at their own positions. A path that one run does
+// not have costs nothing there. `first` is the tree of the first database, with the selected threads; only
+// the exclusive costs of contexts are taken from it. `both` must outlive the result.
 CallTree compare(const MatchedDatabases& both, const CallTree& first, const RunCosts& second,
                  const ComparisonOptions& options);
 
-// The threads of the second database that are the same ones as these of the first: of the same rank, the same
-// process of it (by order), with the same number, or the same queue of a device. All of all. Rising.
+// Returns the threads of the second database that correspond to these of the first: of the same rank and
+// process (by order) and with the same number, or for the same queue of a device. All threads correspond to
+// all. Rising.
 std::vector<uint32_t> same_threads(const Database& first, const std::vector<uint32_t>& profiles,
                                    const Database& second);
 
@@ -40,18 +41,20 @@ struct Change {
   double after = 0;
 
   double difference() const { return after - before; }
-  // True if they differ by no more than rounding makes them.
+  // True if the costs differ by no more than rounding errors.
   bool is_same() const;
-  // -1..1: of the larger one; 1 for what is new, -1 for what is gone.
+  // -1..1, relative to the larger cost; 1 for new rows, -1 for rows that are gone.
   double share() const;
 };
 
-// Of any two costs of one row, which has both: of a metric of the first CallTree::compared->count ones.
+// Returns the change between a row's two costs. `metric` is one of the first CallTree::compared->count
+// metrics.
 Change change_of(const Compared& compared, const std::vector<Cost>& row, size_t metric, bool is_inclusive);
 
 enum class Presence : uint8_t { Both, OnlyBefore, OnlyAfter };
 
-// Where a row was, by its costs of all metrics of the tree: one that cost nothing at all was not there.
+// Returns in which runs a row occurs, by its costs for all metrics of the tree. A row without any cost is
+// absent.
 Presence presence_of(const Compared& compared, const std::vector<Cost>& row);
 
 struct FunctionChange {
@@ -60,7 +63,7 @@ struct FunctionChange {
   Change exclusive, inclusive;
 };
 
-// All functions whose own cost changed, by the size of the difference. Of a tree of two runs.
+// Returns all functions whose exclusive cost changed, by the size of the difference, from a tree of two runs.
 std::vector<FunctionChange> changed_functions(const CallTree& tree, size_t metric);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// What changed from one run to another, as sentences: the same in every report.
+// Formats the changes from one run to another as sentences, which are the same in every report.
 
 #include <string>
 
@@ -7,27 +7,28 @@
 
 namespace prof {
 
-// "+1.20 s", "-3.1 MiB", "+1,200": with its sign; "0" where it is the same.
+// Returns "+1.20 s", "-3.1 MiB" or "+1,200", with the sign; "0" if nothing changed.
 std::string format_difference(const Metric& metric, const Change& change);
 
-// "x 1.50" and "x 0.02" of what was before; "new" and "gone" of rows that one run does not have; "from 0",
-// "to 0", and empty if there was and is nothing.
+// Returns "x 1.50" or "x 0.02", the factor; "new" or "gone" for rows that one run does not have; "from 0" or
+// "to 0"; empty if both are 0.
 std::string format_ratio(const Change& change, Presence presence);
 
-// "6.00 s instead of 4.00 s, 2.00 s more (x 1.50)"; "the same, 4.00 s".
+// Returns "6.00 s instead of 4.00 s, 2.00 s more (x 1.50)" or "the same, 4.00 s".
 std::string format_change(const Metric& metric, const Change& change);
 
-// "4.00 s", "2.1 MiB", "1,200": in the metric's unit.
+// Returns "4.00 s", "2.1 MiB" or "1,200", in the metric's unit.
 std::string format_amount(const Metric& metric, double value);
 
-// All of a run: "CPUTIME: 12.0 s instead of 10.0 s, ..."; says where it was measured in one of them only.
+// Formats all metrics of a run: "CPUTIME: 12.0 s instead of 10.0 s, ...". Names the run if only one of them
+// has a metric.
 std::string format_total_change(const CallTree& tree, size_t metric);
 
-// What a function itself cost: "6.00 s instead of 4.00 s, 2.00 s more (x 1.50)", and of functions that one
-// run does not have "2.00 s, new" or "gone: was 4.00 s".
+// Formats the function's own cost: "6.00 s instead of 4.00 s, 2.00 s more (x 1.50)". If one run does not have
+// the function: "2.00 s, new" or "gone: was 4.00 s".
 std::string format_function_change(const CallTree& tree, const FunctionChange& change, size_t metric);
 
-// "the costs after are multiplied by 0.83, for equal totals"; empty if they are not.
+// Returns "the costs after are multiplied by 0.83, for equal totals"; empty if they are not.
 std::string format_scale(const CallTree& tree, size_t metric);
 
 }  // namespace prof

@@ -13,8 +13,8 @@
 namespace prof {
 namespace {
 
-constexpr double kMinP = 1e-4;       // smaller ones say no more
-constexpr size_t kCallersNamed = 3;  // the nearest ones; JSON has them all
+constexpr double kMinP = 1e-4;       // smaller ones are shown as less
+constexpr size_t kCallersNamed = 3;  // the innermost ones; JSON has them all
 
 std::string format_runs(size_t count) {
   return count == 1 ? "one run" : fmt::format("{} runs", count);
@@ -61,7 +61,7 @@ std::string format_total_change(const MatchedRuns& runs, const RunChanges& chang
   const RunChange& total = changes.total;
   std::string words = format_change(runs.what(), total.exclusive);
   if (scaling != Scaling::None) words += " than expected";
-  // Totals that were made equal were not judged.
+  // Totals that were made equal are not judged.
   return total.exclusive.is_same()
              ? words
              : fmt::format("{}, {}", words, format_p_value(total.significance.adjusted));

@@ -15,7 +15,7 @@
 namespace prof {
 namespace {
 
-// What the trees of several runs can use of a database.
+// The parts of a database that the trees of several runs can share.
 Database without_values(const Database& database) {
   Database result;
   result.title = database.title;
@@ -30,7 +30,7 @@ Database without_values(const Database& database) {
 double samples_of(const Database& database, const RunSummary& run, const Metric& metric) {
   if (const auto own = run.by_metric.find(metric.name); own != run.by_metric.end() && own->second.samples)
     return static_cast<double>(*own->second.samples);
-  // The samples of all metrics are those of one if there is no other.
+  // If there is only one metric, the samples of all metrics are its samples.
   return database.metrics.size() == 1 ? static_cast<double>(run.sampling.samples.value_or(0)) : 0;
 }
 
@@ -39,8 +39,8 @@ uint32_t metric_named(const Database& database, const Metric& wanted) {
   return found.front();
 }
 
-// Which function stands for each: copies for what they are copies of, one for all code of a module without
-// names.
+// Returns the representative of each function: the original for copies, and one function for all code of a
+// module without names.
 class Standing {
  public:
   explicit Standing(Database& database) : database_(database) {}
@@ -78,7 +78,7 @@ class Standing {
     const Function& function = database_.functions[f];
     const Frame frame{FrameKind::Function, f, function.module, function.offset, function.file, function.line};
     if (!has_symbol(database_, frame)) {
-      // What has a name in brackets is a function of its module as it is.
+      // A bracketed name denotes a function of its module and is kept unchanged.
       const bool is_bracketed = !function.name.empty() && function.name.front() != '<' &&
                                 frame_name(database_, frame).front() == '[';
       return is_bracketed || function.module >= database_.modules.size() ? f : nameless(function.module);

@@ -1,6 +1,6 @@
 #pragma once
-// Several runs before and after a change as one call tree: what `prof diff` compares. Each run is matched
-// with those before it (matching.h), and its database is not kept.
+// Merges several runs before and after a change into one call tree, which `prof diff` compares. Each run is
+// matched with the previous ones (matching.h), and its database is not kept.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,18 +21,18 @@ struct ComparedRun {
   double samples = 0;  // of the metric; 0: not known
   uint64_t ranks = 0;  // 0: none
   uint64_t threads = 0;
-  std::vector<double> own;  // per context of the database: spent there itself
+  std::vector<double> own;  // exclusive cost per context of the database
 };
 
 struct MatchedRuns {
-  // Of all runs, without profiles. Code without names is one function for each module, and copies that the
-  // compiler made of a function are that function: neither is the same from build to build.
+  // Merges all runs, without profiles. Code without names is one function per module. Compiler-made copies of
+  // a function count as that function, because both differ from build to build.
   Database database;
   uint32_t metric = 0;  // into Database::metrics
   std::vector<ComparedRun> runs;
-  // One metric for each run, in their order. Refers to the database above: not to be moved.
+  // One metric for each run, in their order. Refers to the database above, and must not be moved.
   CallTree tree;
-  // Sources as they were copied in the first run of each side that has them; per file of the database.
+  // The sources that the first run of each side has a copy of; per file of the database.
   std::vector<std::optional<SourceText>> sources_before, sources_after;
 
   const Metric& what() const { return database.metrics[metric]; }
@@ -40,15 +40,15 @@ struct MatchedRuns {
 
 class RunMatcher {
  public:
-  // Of one metric: that of this name, or where it is empty the first one that the first run has.
+  // Returns the metric of this name; if the name is empty, the first one that the first run has.
   explicit RunMatcher(std::string metric) : metric_(std::move(metric)) {}
 
-  // `path` is where the database is, or the directory that it is in, for its sources. Throws SelectionError
-  // if the run does not have the metric.
+  // `path` is the database's directory or the one that contains it, for its sources. Throws SelectionError if
+  // the run does not have the metric.
   void add(const Database& database, const std::string& name, const std::filesystem::path& path,
            bool is_after);
 
-  // Writes all that was added into `result`, which is to be used where it is.
+  // Writes everything that was added into `result`, which must stay in place.
   void finish(MatchedRuns& result);
 
  private:

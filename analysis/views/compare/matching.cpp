@@ -21,7 +21,7 @@ std::string_view without_clone(std::string_view name) {
 
 namespace {
 
-// "work(int)" is "work(int, bool)" before it took another argument; operator() keeps its name.
+// "work(int)" matches "work(int, bool)" to which a parameter was added; operator() keeps its name.
 std::string_view without_arguments(std::string_view name) {
   const size_t qualifier = name.rfind(')');
   if (qualifier == std::string_view::npos) return name;
@@ -33,12 +33,12 @@ std::string_view without_arguments(std::string_view name) {
   return name;
 }
 
-// What the key of one side's things finds on the other side; each thing is matched once.
+// Matches the keys of one side with entries of the other side. Each entry is matched once.
 class Pairs {
  public:
   Pairs(size_t first, size_t second) : is_taken_(first, false), match_(second, kNone) {}
 
-  // Those that are not matched yet and have the same key are, in the order in which they come.
+  // Matches the remaining entries with equal keys, in the order in which they occur.
   template <class FirstKey, class SecondKey>
   void match(const FirstKey& first_key, const SecondKey& second_key) {
     std::unordered_map<std::string, std::vector<uint32_t>> by_key;
@@ -61,7 +61,7 @@ class Pairs {
   std::vector<uint32_t> match_;
 };
 
-// A base name says which file it is only where no other file that is left has it.
+// A base name identifies a file only if no other remaining file has it.
 template <class PathOf>
 std::string unique_base(const std::map<std::string, uint32_t>& counts, const PathOf& path_of, uint32_t i,
                         const char* side) {
@@ -84,7 +84,7 @@ std::vector<uint32_t> match_paths(const std::vector<Thing>& first, const std::ve
   return std::move(pairs.of_second());
 }
 
-// Functions by names, the most exact ones first.
+// Matches functions by names, the most exact ones first.
 class FunctionNames {
  public:
   explicit FunctionNames(const Database& database) : database_(database), order_(database.functions.size()) {
@@ -94,7 +94,7 @@ class FunctionNames {
       return std::tie(x.line, x.offset) < std::tie(y.line, y.offset);
     });
   }
-  // Functions are counted in the order of their lines.
+  // Numbers functions in the order of their lines.
   uint32_t function(uint32_t i) const { return order_[i]; }
   std::string name(uint32_t i) const {
     const Function& function = database_.functions[order_[i]];
@@ -141,7 +141,7 @@ std::vector<uint32_t> match_functions(const Database& first, const Database& sec
   return matches;
 }
 
-// Those that have no match are added to the first one's.
+// Adds the entries without a match to those of the first run.
 template <class Thing, class Adapt>
 void add_unmatched(std::vector<Thing>& all, const std::vector<Thing>& second, std::vector<uint32_t>& matches,
                    const Adapt& adapt) {
@@ -153,7 +153,7 @@ void add_unmatched(std::vector<Thing>& all, const std::vector<Thing>& second, st
   }
 }
 
-// Finds contexts by what they are and where they hang; an open hash table, as that of the call tree.
+// Finds contexts by their contents and parent. An open hash table, like that of the call tree.
 class ContextIndex {
  public:
   ContextIndex(std::vector<Context>& contexts, size_t most) : contexts_(contexts) {
@@ -162,7 +162,7 @@ class ContextIndex {
     slots_.assign(slots, kNone);
   }
 
-  // Does nothing if there is such a one.
+  // Does nothing if the context exists.
   void add(uint32_t id) {
     uint32_t& slot = slot_of(contexts_[id]);
     if (slot == kNone) slot = id;
@@ -183,7 +183,7 @@ class ContextIndex {
       slot = (slot + 1) & (slots_.size() - 1);
     return slots_[slot];
   }
-  // A function that is inlined in one run and called in the other is the same.
+  // Matches a function that is inlined in one run and called in the other.
   static bool is_inside(const Context& c) {
     return c.relation == Relation::Enclosing && c.kind != ContextKind::Function;
   }
@@ -229,7 +229,7 @@ class Matcher {
       function.file = in_all(files_, function.file);
     });
     constexpr double kNames = 0.2, kFirst = 0.5;  // of the time, for a million contexts
-    if (!tell(kNames) || !match_contexts(kNames, kFirst)) return nullptr;
+    if (!report(kNames) || !match_contexts(kNames, kFirst)) return nullptr;
     all.profiles = first_.profiles;
     all.stored = first_.stored;
     return std::move(result_);
@@ -239,7 +239,7 @@ class Matcher {
   static uint32_t in_all(const std::vector<uint32_t>& matches, uint32_t index) {
     return index < matches.size() ? matches[index] : kNone;
   }
-  bool tell(double share) const { return !progress_ || progress_(share); }
+  bool report(double share) const { return !progress_ || progress_(share); }
 
   void match_metrics() {
     std::vector<Metric>& all = result_->database.metrics;
@@ -263,7 +263,7 @@ class Matcher {
     ContextIndex index(all, first_.contexts.size() + second_.contexts.size());
     for (uint32_t c = 0; c < first_.contexts.size(); ++c) {
       index.add(c);
-      if (!is_told(c, first_.contexts.size(), begin, middle)) return false;
+      if (!report_step(c, first_.contexts.size(), begin, middle)) return false;
     }
     result_->contexts.reserve(second_.contexts.size());
     for (uint32_t c = 0; c < second_.contexts.size(); ++c) {
@@ -273,13 +273,13 @@ class Matcher {
       context.file = in_all(files_, context.file);
       context.module = in_all(modules_, context.module);
       result_->contexts.push_back(index.find_or_add(context));
-      if (!is_told(c, second_.contexts.size(), middle, 1)) return false;
+      if (!report_step(c, second_.contexts.size(), middle, 1)) return false;
     }
     return true;
   }
-  bool is_told(uint32_t done, size_t of, double begin, double end) const {
+  bool report_step(uint32_t done, size_t of, double begin, double end) const {
     constexpr uint32_t kStep = 1 << 16;
-    return done % kStep != 0 || tell(begin + (end - begin) * done / static_cast<double>(of));
+    return done % kStep != 0 || report(begin + (end - begin) * done / static_cast<double>(of));
   }
 
   const Database& first_;

@@ -1,6 +1,6 @@
 #pragma once
-// Two databases as one, to compare them. What has the same name in both is one thing, at whatever address it
-// lies: so runs of a program compare that was built anew, or elsewhere.
+// Merges two databases, to compare them. Entries with the same name count as one, whatever their addresses.
+// Therefore runs of a program can be compared after it was rebuilt, or built elsewhere.
 
 #include <cstdint>
 #include <functional>
@@ -13,9 +13,9 @@
 namespace prof {
 
 struct MatchedDatabases {
-  // Everything of the first database at its own indices, then what only the second one has. Metrics are those
-  // of both, and then all of them a second time, for the second database's values. Threads and their values
-  // are those of the first; there are no summaries and no traces.
+  // The merged database: all entries of the first database at their own indices, followed by those that only
+  // the second one has. Its metrics are those of both, and then all of them a second time, for the second
+  // database's values. Threads and their values are those of the first; there are no summaries and no traces.
   Database database;
   std::vector<uint32_t> contexts;  // per context of the second database: its context in `database`
   std::vector<uint32_t>
@@ -24,17 +24,18 @@ struct MatchedDatabases {
   size_t metric_count = 0;      // of both
 };
 
-// The name of the function that the compiler made a copy of: "f" for "f.constprop.0" and "f [clone .cold]".
+// Returns the name of the function that the compiler made a copy of: "f" for "f.constprop.0" and "f [clone
+// .cold]".
 std::string_view without_clone(std::string_view name);
 
-// How far it is, 0..1. Returns false to give up.
+// Receives the progress, 0..1. Returns false to stop.
 using MatchProgress = std::function<bool(double share)>;
 
-// Functions match by name, then by module and file where several have one; where those differ, too, in the
-// order of their lines. Copies that the compiler made of a function ("f.constprop.0", "f [clone .cold]")
-// match the function where the other side has no such copy, and so do functions that differ in what they take
-// alone. Files match by path, else by a base name that
-// only one file has. Metrics match by name and unit. nullptr if it was given up; then nothing is kept.
+// Matches functions by name. If several have the same name, matches them by module and file, and if those
+// differ, too, by the order of their lines. Compiler-made copies of a function ("f.constprop.0", "f [clone
+// .cold]") match the function if the other side has no such copy. Functions that differ only in their
+// parameters match likewise. Files match by path, otherwise by a base name that only one file has. Metrics
+// match by name and unit. Returns nullptr and keeps nothing if it was stopped.
 std::unique_ptr<const MatchedDatabases> match_databases(const Database& first, const Database& second,
                                                         const MatchProgress& progress = {});
 

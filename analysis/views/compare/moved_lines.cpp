@@ -37,7 +37,7 @@ class Alignment {
     align({0, static_cast<uint32_t>(before_.size())}, {0, static_cast<uint32_t>(after_.size())});
   }
 
-  // Indices of the lines after; all lines have one where there are any.
+  // Indices of the lines of the later text. Every line has one if the text has any.
   std::vector<uint32_t> with_neighbours() const {
     std::vector<uint32_t> lines = match_;
     uint32_t next = 0;  // after the last line that is taken
@@ -104,13 +104,14 @@ class Alignment {
     }
   }
 
-  // Of long texts: what lies between lines that both have once, as far as these are in one order (Bram
-  // Cohen's patience diff). Nothing if there are no such lines.
+  // Splits long texts at the lines that occur once in both, as far as these are in the same order (Bram
+  // Cohen's patience diff). Returns nothing if there are no such lines.
   std::vector<std::pair<Range, Range>> between_anchors(Range a, Range b) {
     std::map<uint32_t, uint32_t> unique;
     for (const auto& [line, count] : counts_in(a, b))
       if (count.is_in_both_once()) unique[count.at_before] = count.at_after;
-    // The longest rising subsequence: of each length the pair that ends lowest, and what came before each.
+    // Finds the longest rising subsequence: for each length the pair that ends lowest, and the predecessor of
+    // each.
     std::vector<std::pair<uint32_t, uint32_t>> pairs(unique.begin(), unique.end());
     std::vector<size_t> ends, previous(pairs.size(), pairs.size());
     for (size_t p = 0; p < pairs.size(); ++p) {

@@ -1,5 +1,5 @@
 #pragma once
-// Which line of a source file became which, when the file was changed.
+// Maps the lines of a source file to those of a later version of it.
 
 #include <cstdint>
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace prof {
 
-// For each line of `before`, from the first on, the number from 1 of its line in `after`: the same text, by
-// the longest common subsequence of lines. Lines that were changed are paired in order with what stands there
-// instead; a line that is gone is that before it. What both have once is the same line wherever it went.
+// Returns for each line of `before` the number, from 1, of its line in `after`: one with the same text, by
+// the longest common subsequence of lines. Changed lines are paired in order with the lines that replace
+// them; a deleted line gets the number of the line before it. A line that occurs once in both is the same
+// line wherever it was moved.
 std::vector<uint32_t> moved_lines(const std::string& before, const std::string& after);
 
 }  // namespace prof

@@ -12,9 +12,9 @@
 namespace prof {
 namespace {
 
-constexpr double kDominating = 0.5;  // of the loss of the step before: nothing else can be as heavy
+constexpr double kDominating = 0.5;  // of the previous step's loss; no other callee is then as expensive
 
-// What a row cost in each run.
+// The cost of a row in each run.
 struct Row {
   uint32_t frame = kNone;
   uint32_t node = kNone;
@@ -22,7 +22,7 @@ struct Row {
   std::vector<Cost> by_run;
 };
 
-// Lines of the runs before in the numbers of those after.
+// Maps the lines of earlier runs to the numbers of the later ones.
 class LineNumbers {
  public:
   explicit LineNumbers(const MatchedRuns& runs) : runs_(runs) {}
@@ -183,7 +183,7 @@ class Comparer {
   void judge_all(const std::vector<Row>& rows) {
     std::vector<RowOfRuns> costs;
     for (const Row& row : rows) costs.push_back(costs_to_judge(row));
-    // Totals that were made equal say nothing.
+    // Totals that were made equal show nothing.
     if (options_.same_total) costs.pop_back();
     const Judgement judgement = judge(costs);
     changes_.run_to_run = judgement.run_to_run;
@@ -203,7 +203,7 @@ class Comparer {
     add_places();
   }
 
-  // Functions and paths are shown at the line at which they spend most: after, where they are there.
+  // Shows functions and paths at their most expensive line, in the later run if they occur there.
   void add_places() {
     if (options_.by == ComparedBy::Line || changes_.rows.empty()) return;
     const NodeContexts contexts(runs_.tree);

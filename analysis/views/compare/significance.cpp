@@ -8,9 +8,9 @@
 namespace prof {
 namespace {
 
-// What the common deviation is worth, in runs. Smyth finds 3 to 5 in data of the kind.
+// The weight of the common deviation, in runs. Smyth finds 3 to 5 in comparable data.
 constexpr double kPriorDegrees = 4;
-// Counts that are the same to the last digit in three runs still differ a little in the fourth.
+// A lower bound: counts that are equal to the last digit in three runs may still differ in the fourth.
 constexpr double kMinDeviation = 0.005;
 
 struct Side {
@@ -47,7 +47,7 @@ RunToRun run_to_run(const std::vector<Side>& sides) {
           true};
 }
 
-// The variance of a side's mean, and what it is worth.
+// The variance of a side's mean, and its degrees of freedom.
 struct Estimate {
   double variance = 0;
   double degrees = 0;
@@ -66,7 +66,7 @@ double p_of_difference(const Side& before, const Side& after, const RunToRun& co
   const double variance = a.variance + b.variance;
   if (difference == 0) return 1;
   if (variance <= 0) return 0;
-  // Nothing was estimated of runs whose deviation is assumed.
+  // Nothing was estimated from runs whose deviation is assumed.
   const double degrees =
       common.is_measured
           ? variance * variance / (a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees)

@@ -11,14 +11,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMaxSource = 64u << 20;  // held in memory; what nobody wrote is larger
+constexpr uint64_t kMaxSource = 64u << 20;  // held in memory; larger files are generated
 
 std::string first_of(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {
     try {
       return read_text_file(place, kMaxSource);
     } catch (const DatabaseError&) {
-      continue;  // gone, or not for us
+      continue;  // missing, or not readable for this user
     }
   }
   return {};

@@ -1,6 +1,5 @@
 #pragma once
-// Where the text of a source file is: a database's copy of it, which is of the time of the analysis, or the
-// file itself.
+// Finds the text of a source file: the database's copy, which dates from the analysis, or the file itself.
 
 #include <filesystem>
 #include <string>
@@ -10,12 +9,12 @@
 namespace prof {
 
 struct SourceText {
-  // `database` is the database, or the measurement directory that it is in.
+  // `database` is the database, or the measurement directory that contains it.
   SourceText(const std::filesystem::path& database, const SourceFile& file);
 
-  // Whole; empty if it cannot be read or its path is not absolute.
+  // Returns the whole text; empty if it cannot be read or its path is not absolute.
   std::string copy_or_file() const;
-  // Of the copy alone.
+  // Uses only the copy.
   std::string copy() const;
 
  private:

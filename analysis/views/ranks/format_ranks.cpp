@@ -19,7 +19,7 @@ size_t nodes_of(const RankReport& report) {
   return nodes.size();
 }
 
-// "step (sim.cpp:12)" of a function on the call path.
+// Returns "step (sim.cpp:12)" for a function on the call path.
 std::string function_of(const CallTree& tree, const RankLocation& location, uint32_t function) {
   if (function == kNone || location.context == kNone) return format_code({});
   const std::string& name = tree.database->functions[function].name;
@@ -53,7 +53,7 @@ std::string format_rank_location(const CallTree& tree, const RankLocation& locat
     const std::string call = public_name(tree.database->functions[location.call].name);
     return location.call == location.function ? call : fmt::format("{}, called by {}", call, code);
   }
-  // Of main() everything is called.
+  // Skips main(), which calls everything.
   if (location.caller == kNone || tree.database->functions[location.caller].name == "main") return code;
   return fmt::format("{}, called by {}", code, function_of(tree, location, location.caller));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Ranks and what they do as sentences name it.
+// Formats ranks and their activities for sentences.
 
 #include <cstdint>
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace prof {
 
-// "rank 7 (node n3)", "ranks 0-3 and 9", "node n3 (ranks 8-15)"; nodes are named where there are several.
+// Returns "rank 7 (node n3)", "ranks 0-3 and 9" or "node n3 (ranks 8-15)". Names nodes if there are several.
 std::string format_ranks_of(const RankReport& report, const std::vector<uint32_t>& ranks,
                             const std::string& node = {});
 
-// "8 ranks on 2 nodes"
+// Returns "8 ranks on 2 nodes".
 std::string format_ranks_and_nodes(const RankReport& report);
 
-// "solve (solve.cpp:7), called by step (sim.cpp:12)", "MPI_Allreduce, called by step (sim.cpp:12)"
+// Returns "solve (solve.cpp:7), called by step (sim.cpp:12)" or "MPI_Allreduce, called by step (sim.cpp:12)".
 std::string format_rank_location(const CallTree& tree, const RankLocation& location);
 
-// Why nobody is blamed; had_processor is known.
+// Explains why no rank is blamed; had_processor is known.
 std::string format_lack_of_processors(const RankReport& report);
 
-// "2 s on average, 1.9 s to 2.4 s, deviation 0.1 s, imbalance 20 %"
+// Returns "2 s on average, 1.9 s to 2.4 s, deviation 0.1 s, imbalance 20 %".
 std::string format_statistics(const RankStatistics& statistics);
 
 }  // namespace prof

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-// What a rank's thread did, from record to record.
+// The activity of a rank's thread, from record to record.
 class Track {
  public:
   Track(const CallTree& tree, const RankCosts& costs, const RankCost& rank, uint64_t period_ns)
@@ -23,7 +23,8 @@ class Track {
         longest_ns_(tree.metric(costs.metric).name == "REALTIME" ? std::numeric_limits<uint64_t>::max()
                                                                  : kLongestStretch * period_ns) {}
 
-  // wait(begin, end) of each that is long enough, work(begin, end, location), in order of time.
+  // Calls wait(begin, end) for each wait that is long enough, and work(begin, end, location), in order of
+  // time.
   template <typename Wait, typename Work>
   void visit(Wait wait, Work work) {
     uint64_t wait_begin = 0, wait_end = 0;
@@ -58,7 +59,7 @@ class Track {
   uint64_t period_ns_, longest_ns_;
 };
 
-// How many ranks wait and work at a time: ns of ranks, in each of equal parts of the run.
+// Accumulates how many ranks wait and work: ns of ranks, in equal parts of the run.
 class Bins {
  public:
   Bins(uint64_t begin_ns, uint64_t end_ns, uint64_t period_ns)
@@ -73,7 +74,7 @@ class Bins {
     each(begin, end, [](Bin& bin, uint64_t ns) { bin.working.fetch_add(ns, std::memory_order_relaxed); });
   }
 
-  // Of a rank that works for so long, in ns of others.
+  // Returns the blame for a rank that works from `begin` to `end`, in ns of other ranks.
   double blame(uint64_t begin, uint64_t end) {
     double blame = 0;
     each(begin, end, [&](const Bin& bin, uint64_t ns) {
@@ -136,7 +137,7 @@ uint64_t in_ns(double period_s) {
   return static_cast<uint64_t>(period_s * kNsPerSecond);
 }
 
-// Of all ranks that have a trace together.
+// The sums over all ranks that have a trace.
 struct TracedTime {
   Extent run;
   double known_s = 0, spent_s = 0;

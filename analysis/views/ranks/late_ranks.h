@@ -1,13 +1,12 @@
 #pragma once
-// Who is late, instant by instant: while ranks wait, what the others are doing is to blame (as a device's
-// idleness is blamed on what the processor does meanwhile, thesis chapter 2). Sums over a run do not see
-// ranks that are late alternately; traces do.
-//
-// Of each rank one thread counts, that which communicates most. A rank waits while this thread is in
-// communication, for kMinWait sampling periods or more: of shorter waits samples do not say when they began
-// and ended. It works while the thread is anywhere else, MPI_Init apart. At times at which at least as many
-// ranks wait as work, each that works is to blame for as many of those that wait: waiting ranks / working
-// ranks.
+// Finds the ranks that are late, instant by instant: while ranks wait, the work of the other ranks is to
+// blame (as a device's idleness is blamed on the processor's activity meanwhile, thesis chapter 2). Sums over
+// a run do not show ranks that are late alternately; traces do.
+// One thread of each rank counts, the one that communicates most. A rank waits while this thread is in
+// communication, for kMinWait sampling periods or more: for shorter waits, samples do not show their start
+// and end. It works while the thread is anywhere else, except in MPI_Init. At times at which at least as many
+// ranks wait as work, each working rank is blamed for an equal share of the waiting ones: waiting ranks /
+// working ranks.
 
 #include <cstdint>
 #include <optional>
@@ -18,14 +17,15 @@
 namespace prof {
 
 constexpr uint64_t kMinWait = 4;          // sampling periods
-constexpr uint64_t kLongestStretch = 10;  // likewise: CPU time says no more of the time between two samples
-constexpr uint64_t kMaxBins = 1u << 20;   // of time; half a sampling period each, or longer ones
+constexpr uint64_t kLongestStretch =
+    10;  // likewise: CPU time shows no more about the time between two samples
+constexpr uint64_t kMaxBins = 1u << 20;  // likewise: CPU time does not show the time between two samples
 
 // In seconds, summed over ranks.
 struct LateRanks {
   double waited_s = 0;  // in waits that are long enough
-  double blamed_s = 0;  // of it: while others worked that were no more than those that waited
-  double nobody_s = 0;  // of it: while nobody worked
+  double blamed_s = 0;  // of it: while fewer or as many ranks worked as waited
+  double nobody_s = 0;  // of it, while no rank worked
   struct Blame {
     uint32_t location = 0;  // into RankCosts::locations
     double seconds = 0;
@@ -34,14 +34,14 @@ struct LateRanks {
   std::vector<double> by_rank;  // of blamed_s, as RankCosts::ranks
 };
 
-// By their traces: the time in seconds of which samples of each rank's track tell something, as
+// Returns by rank the time in seconds that samples in the trace of its communicating thread cover, as
 // RankCosts::ranks; 0 without a trace.
 std::vector<double> traced_seconds(const CallTree& tree, const RankCosts& costs, double period_s, int jobs);
 
-// Nothing if no rank has a trace, or traces follow CPU time that ranks did not have: where ranks wait for
-// processors nobody can tell who waits for whom. `period_s`: of the samples. Reads the traces of the ranks
-// three times, several at once; the result does not depend on how many. Throws DatabaseError if a trace
-// cannot be read.
+// Returns nothing if no rank has a trace, or if traces follow CPU time that ranks did not have: if ranks wait
+// for processors, it is not known which of them wait for which. `period_s`: of the samples. Reads the traces
+// of the ranks three times, several at once; the result does not depend on how many. Throws DatabaseError if
+// a trace cannot be read.
 std::optional<LateRanks> late_ranks(const CallTree& tree, const RankCosts& costs, double period_s, int jobs);
 
 }  // namespace prof

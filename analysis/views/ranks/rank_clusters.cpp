@@ -9,7 +9,7 @@
 namespace prof {
 namespace {
 
-// Two profiles are alike where their shares differ by less, added up over all locations (at most 2).
+// Two profiles are alike if their shares differ by less, added up over all locations (at most 2).
 constexpr double kAlike = 0.2;
 
 class Clusters {
@@ -20,7 +20,7 @@ class Clusters {
         ranks_(comparison.ranks()),
         locations_(comparison.all_locations()) {}
 
-  // Each rank joins the first cluster whose first rank it is like.
+  // Each rank joins the first cluster whose first rank is like it.
   void find() {
     std::vector<RankValues> patterns;
     report_.cluster_of.assign(ranks_.size(), 0);
@@ -53,7 +53,7 @@ class Clusters {
     return shares;
   }
 
-  // By how much the shares of two ranks differ, beyond what chance makes of them.
+  // Returns how much the shares of two ranks differ, beyond the effect of sampling.
   bool are_alike(const RankValues& a, const RankValues& b, double samples) const {
     double distance = 0, noise = 0;
     for (size_t i = 0; i < a.size(); ++i) {

@@ -7,13 +7,13 @@ namespace prof {
 
 namespace {
 
-constexpr double kDefaultPeriod = 1e-3;  // of the default rate
-constexpr double kMostOfRank = 0.9;
+constexpr double kDefaultPeriodSeconds = 1e-3;  // of the default rate
+constexpr double kMajorityOfRank = 0.9;
 
 double period_of(const CallTree& tree, const RunSummary& run, const RankReport& report) {
   const auto sampling = run.by_metric.find(tree.metric(report.costs.metric).name);
   const bool is_known = sampling != run.by_metric.end() && sampling->second.requested_hz.value_or(0) > 0;
-  return is_known ? 1 / *sampling->second.requested_hz : kDefaultPeriod;
+  return is_known ? 1 / *sampling->second.requested_hz : kDefaultPeriodSeconds;
 }
 
 }  // namespace
@@ -41,9 +41,9 @@ RankComparison::RankComparison(const CallTree& tree, const RunSummary& run, Rank
       jobs_(jobs) {
   report.track =
       statistics_of(RankQuantity::Time, values_of([](const RankCost& rank) { return rank.track_s; }));
-  // Of helpers that take less nobody need know.
+  // Helper threads that cost less are not reported.
   has_threads_ = std::ranges::any_of(
-      ranks(), [](const RankCost& rank) { return rank.track_s < kMostOfRank * rank.seconds; });
+      ranks(), [](const RankCost& rank) { return rank.track_s < kMajorityOfRank * rank.seconds; });
 }
 
 RankValues RankComparison::values_of(const RankQuantityOf& of) const {

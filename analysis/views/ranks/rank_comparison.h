@@ -1,6 +1,6 @@
 #pragma once
-// What a comparison of ranks goes by while its report (rank_report.h) is made: costs, what is typical of
-// them, what chance makes of samples, and whether ranks had processors. Of one thread.
+// The data from which the report on ranks (rank_report.h) is made: costs, their typical values, the effect of
+// sampling on them, and whether ranks had processors. For one thread only.
 
 #include <cstdint>
 #include <string>
@@ -12,45 +12,44 @@
 
 namespace prof {
 
-// Worth a finding is so much of a rank's time, and so many standard deviations of what samples leave
-// to chance.
+// A finding needs this share of a rank's time, and this many standard deviations of the sampling error.
 constexpr double kMinShare = 0.10;
 constexpr double kChance = 5;
-// What explains another thing is at least this part of it.
+// An explanation covers at least this share of the effect.
 constexpr double kExplained = 0.3;
 
 class RankComparison {
  public:
-  // All of it must outlive this; `report` has the costs. `jobs`: threads to read traces with.
+  // All of it must outlive this object; `report` has the costs. `jobs`: threads with which to read traces.
   RankComparison(const CallTree& tree, const RunSummary& run, RankReport& report, int jobs);
 
   const CallTree& tree() const { return tree_; }
   RankReport& report() const { return report_; }
   const std::vector<RankCost>& ranks() const { return report_.costs.ranks; }
-  // The locations of all threads of a rank, and of the one that communicates.
+  // The locations of all threads of a rank, and of the communicating one.
   const DenseRankLocations& all_locations() const { return all_locations_; }
   const DenseRankLocations& track_locations() const { return track_locations_; }
   RankActivity activity(const DenseRankLocations& locations, size_t i) const {
     return report_.costs.locations[locations.location(i)].activity;
   }
-  bool has_threads() const { return has_threads_; }  // that do something beside the one that communicates
+  bool has_threads() const { return has_threads_; }  // that do other work than the communicating thread
   double period_s() const { return period_s_; }      // of the samples
   int jobs() const { return jobs_; }
 
   RankValues values_of(const RankQuantityOf& of) const;
-  // What makes others wait is what the thread does that communicates: the sum over sixteen threads is none of
-  // it. Of one thread it is the same.
+  // Other ranks wait for the communicating thread, and the sum over sixteen threads says nothing about it. If
+  // the rank has one thread, both are the same.
   double typical_track() const { return report_.track.median; }
-  // What chance makes of a cost that is sampled, as a standard deviation.
+  // The standard deviation of a sampled cost.
   double chance(double seconds) const;
 
-  // Else in CPU time.
+  // True if ranks are compared by elapsed time; otherwise by CPU time.
   bool is_of_clock() const;
-  // By the CPU time of their communicating threads, so that it explains a wait of so many seconds.
+  // By the CPU time of the communicating threads, which explains a wait of as many seconds.
   bool computes_longer(const std::vector<uint32_t>& late, double seconds) const;
-  // The report says that it was so.
+  // The report then states it.
   bool lacked_processors(const std::vector<uint32_t>& waiting);
-  // Seconds, the mean of these ranks, by traces.
+  // Returns seconds, the mean of these ranks, by traces.
   double lack_of_processors(const std::vector<uint32_t>& ranks);
 
  private:
@@ -66,8 +65,8 @@ class RankComparison {
 double mean_of(const RankValues& values, const std::vector<uint32_t>& ranks);
 double mean_of_others(const RankValues& values, const std::vector<uint32_t>& ranks);
 
-// Each adds to the report what is its: statistics and outliers (rank_outliers.cpp), groups
-// (rank_clusters.cpp), and who waits for whom beyond what outliers explain (rank_waits.cpp).
+// Each adds its part to the report: statistics and outliers (rank_outliers.cpp), groups (rank_clusters.cpp),
+// and the waits between ranks that outliers do not explain (rank_waits.cpp).
 void find_rank_outliers(RankComparison& comparison);
 void find_rank_clusters(const RankComparison& comparison);
 void find_rank_waits(RankComparison& comparison);

@@ -16,7 +16,7 @@
 
 namespace prof {
 
-// For other processes (analysis/workers/packing.h).
+// For transfer between processes (analysis/workers/packing.h).
 template <typename Archive>
 void fields(Archive& archive, RankCost& cost) {
   auto& [rank, node, threads, seconds, by_activity, cpu_s, kernels_s, copies_s, idle_s, uses, bytes,
@@ -123,11 +123,11 @@ class RankSums {
 
  private:
   static void keep_largest(RankCost::Locations& locations) {
-    if (locations.size() > RankCosts::kLargest) {
+    if (locations.size() > RankCosts::kMaxPlaces) {
       std::ranges::sort(locations, [](const auto& a, const auto& b) {
         return std::tuple(-a.second, a.first) < std::tuple(-b.second, b.first);
       });
-      locations.resize(RankCosts::kLargest);
+      locations.resize(RankCosts::kMaxPlaces);
       locations.shrink_to_fit();
     }
     std::ranges::sort(locations);
@@ -142,7 +142,7 @@ bool is_of_rank(const ProfileId& id) {
   return id.rank >= 0;
 }
 
-// What the queue of a device copied.
+// The bytes that a device's queue copied.
 class CopiedBytes {
  public:
   explicit CopiedBytes(const Database& database) : database_(database), counts_(database.metrics.size()) {
@@ -163,7 +163,7 @@ class CopiedBytes {
   std::vector<bool> counts_;  // by metric
 };
 
-// What the selected profiles spent, by rank.
+// The costs of the selected profiles, by rank.
 std::map<int32_t, RankCost> count(const CallTree& tree, const RankLocations& locations, int jobs) {
   OwnCostsByThread own(tree, locations.location_of(), locations.size());
   RankSums sums(locations, compared_metric(tree), cpu_metric(tree));
@@ -192,8 +192,8 @@ std::map<int32_t, RankCost> count(const CallTree& tree, const RankLocations& loc
   return ranks;
 }
 
-// Of the ranks that begin in a process's pieces all profiles, for those of one are counted one after the
-// other.
+// Returns all profiles of the ranks that begin in a process's pieces: the profiles of a rank are counted one
+// after the other.
 std::vector<uint32_t> profiles_of_ranks(const Database& database, int process) {
   const std::vector<Profile>& profiles = database.profiles;
   const auto begin_from = [&](size_t profile) {

@@ -1,7 +1,7 @@
 #pragma once
-// What each rank of a parallel program spent, in which locations and doing what. Values are taken profile by
-// profile, and of each rank only its largest costs are kept: so a job of ten thousand ranks fits into memory,
-// also where the values are computed as they are needed (ProfileValues).
+// The costs of each rank of a parallel program, by place and activity. Values are read profile by profile,
+// and only the largest costs of each rank are kept. Therefore a job of ten thousand ranks fits into memory,
+// even if values are computed on request (ProfileValues).
 
 #include <array>
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace prof {
 
-// What a call path says of what a thread does.
+// A thread's activity, according to its call path.
 enum class RankActivity : uint8_t {
-  Compute,        // none of the others
-  Communication,  // is in a call of MPI, NCCL, Gloo or SHMEM: waits for other ranks, mostly
+  Compute,        // none of the following
+  Communication,  // in a call of MPI, NCCL, Gloo or SHMEM: mostly waits for other ranks
   Threads,        // waits for other threads of its rank
   Io,             // reads, writes or opens files
-  Device,         // waits for an accelerator, copies to and from it, or makes it ready
+  Device,         // waits for an accelerator, copies to and from it, or initializes it
   Start           // MPI_Init
 };
 constexpr size_t kRankActivities = 6;
 
-// A function of the program with its caller, and what it does: each cost of a rank is in one of them.
+// A function of the program with its caller, and its activity. Each cost of a rank belongs to one of these.
 struct RankLocation {
   RankActivity activity = RankActivity::Compute;
-  uint32_t function = kNone;  // into Database::functions: the program's
-  uint32_t caller = kNone;    // likewise: the program's that called it; kNone: none did
+  uint32_t function = kNone;  // into Database::functions: of the program
+  uint32_t caller = kNone;    // likewise: the function of the program that called it; kNone if none did
   uint32_t call = kNone;      // likewise: the function of MPI, the C library, ... that it calls
   uint32_t context = kNone;   // the most expensive one of all contexts in it
 };
@@ -47,14 +47,14 @@ struct RankCost {
   bool uses_devices = false;
   double copied_bytes = 0;                                  // to and from them; 0 if that was not measured
   using Locations = std::vector<std::pair<uint32_t, double>>;  // by RankCosts::locations; by number
-  Locations locations;  // the most expensive kLargest of all threads together
-  // The thread that communicates most, the first one of equals: its profile, what it spent, and its CPUTIME
-  // while it computed.
+  Locations locations;  // the most expensive kMaxPlaces of all threads together
+  // The thread that communicates most, the first one of equals: its profile, its costs, and its CPUTIME while
+  // it computed.
   uint32_t track = kNone;
   double track_s = 0;
   std::array<double, kRankActivities> track_by_activity{};
   double track_compute_cpu_s = 0;
-  // What it spent in code that waits for nothing but a processor: of the same metric, and of CPUTIME.
+  // The cost of code that waits for nothing but a processor, for the same metric and for CPUTIME.
   double track_ready_s = 0, track_ready_cpu_s = 0;
   Locations track_locations;  // as locations; empty if the rank has one thread
 
@@ -62,7 +62,7 @@ struct RankCost {
 };
 
 struct RankCosts {
-  static constexpr size_t kLargest = 256;
+  static constexpr size_t kMaxPlaces = 256;
   uint32_t metric = kNone;  // position in the tree's metrics of the time that ranks are compared by
   std::vector<RankLocation> locations;
   std::vector<uint32_t> location_of;  // by context
@@ -70,18 +70,18 @@ struct RankCosts {
 };
 
 struct RankOptions {
-  std::optional<std::vector<RankCost>> counted = {};  // what rank_costs_together() returned
+  std::optional<std::vector<RankCost>> counted = {};  // the result of rank_costs_together()
   int jobs = 0;                                       // threads to use; 0: as many as there are processors
 
   int threads() const;
 };
 
-// By REALTIME where it was measured, else by the first selected metric that is a time; without ranks where
+// Uses REALTIME if it was measured, otherwise the first selected metric that is a time. Returns no ranks if
 // there is none. Reads the values of the selected profiles.
 RankCosts rank_costs(const CallTree& tree, const RunSummary& run, RankOptions options = {});
 
-// What each rank spent on processors, counted by several workers, each for the ranks of its own
-// pieces (Database::values): they need no summaries. The result is the first one's.
+// Returns the ranks' costs on processors, counted by several workers, each for the ranks of its own
+// pieces (Database::values). Needs no summaries. The first process gets the result.
 std::vector<RankCost> rank_costs_together(const Database& database, const Selection& selection,
                                           AnalysisWorkers& workers, int jobs = 0);
 

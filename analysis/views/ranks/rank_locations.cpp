@@ -40,7 +40,7 @@ const Patterns& device_calls() {
       "cuMemcpy*", "cuMemset*", "cuMemFree*", "hipDeviceSynchronize", "hipStreamSynchronize*",
       "hipEventSynchronize", "hipMemcpy*", "hipMemset*", "hipFree*", "clFinish", "clWaitForEvents",
       "clEnqueue*Buffer*",
-      // Makes devices ready
+      // Functions that initialize devices.
       "cuInit", "cuCtxCreate*", "cuDevicePrimaryCtxRetain", "cudaSetDevice", "cudaInitDevice", "hipInit",
       "hipSetDevice", "hipCtxCreate", "hipDevicePrimaryCtxRetain", "clGetPlatformIDs", "clGetDeviceIDs",
       "clCreateContext*"};
@@ -64,7 +64,7 @@ RankLocations::RankLocations(const Database& database)
                           devices = contexts_in(database_, device_calls()),
                           threads = contexts_in(database_, known_barriers());
   struct Step {
-    // Functions: of the program with lines, of the program, of anything; and what it calls.
+    // Functions: of the program with lines, of the program, of any module; and the callee.
     uint32_t with_line = kNone, caller = kNone, own = kNone, innermost = kNone, call = kNone;
     RankActivity activity = RankActivity::Compute;
   };
@@ -80,7 +80,7 @@ RankLocations::RankLocations(const Database& database)
                     : devices[c]      ? RankActivity::Device
                     : threads[c]      ? RankActivity::Threads
                                       : RankActivity::Compute;
-    // What MPI or a device's library does inside is theirs, whatever it calls: cuInit opens files.
+    // Functions that MPI or a device's library calls count as the library's: cuInit opens files.
     if ((above == RankActivity::Communication || above == RankActivity::Device) && !starts[c])
       step.activity = above;
     if (context.kind == ContextKind::Function && context.function != kNone) {

@@ -1,5 +1,6 @@
 #pragma once
-// At which location of the program each context is, and what a thread does there (RankLocation).
+// Determines the location of the program in which each context is, and a thread's activity there
+// (RankLocation).
 
 #include <cstdint>
 #include <map>
@@ -18,12 +19,12 @@ class RankLocations {
   const std::vector<uint32_t>& location_of() const { return location_of_; }  // by context
   std::vector<RankLocation> take() { return std::move(locations_); }
   size_t size() const { return locations_.size(); }
-  // By context, 1: computes in the program's own code; such code waits for nothing but a processor, whereas
-  // what the C library or the kernel executes may sleep. Else 0.
+  // By context: 1 if it computes in the program's own code, which waits for nothing but a processor, whereas
+  // the C library or the kernel may sleep. Otherwise 0.
   std::vector<uint32_t> ready_code() const;
   RankActivity activity(uint32_t location) const { return locations_[location].activity; }
 
-  // By all ranks together, so that it does not depend on their order.
+  // Decided for all ranks together, so that it does not depend on their order.
   void find_dearest_contexts(const CallTree& tree);
 
  private:

@@ -9,11 +9,11 @@
 namespace prof {
 namespace {
 
-// An outlier is so many robust deviations above the median (1.4826 of the median distance is the standard
-// deviation of a normal distribution).
+// An outlier is this many robust deviations above the median (1.4826 times the median distance is the
+// standard deviation of a normal distribution).
 constexpr double kDeviations = 6, kNormal = 1.4826;
 constexpr double kNoticeableRatio = 1.1;
-constexpr double kMostOfNode = 0.75;
+constexpr double kMajorityOfNode = 0.75;
 
 class Outliers {
  public:
@@ -33,7 +33,7 @@ class Outliers {
   }
 
  private:
-  // Values of a quantity, by rank, and what a tenth of makes a difference.
+  // Values of a quantity, by rank, and the value of which a tenth makes a difference.
   struct Judged {
     RankQuantity quantity;
     bool is_sampled;
@@ -44,8 +44,8 @@ class Outliers {
 
   double typical_time() const { return report_.find(RankQuantity::Time)->median; }
 
-  // First by that thread, then by all of a rank, which may compute more in others, or leave files and devices
-  // to them.
+  // Compares the communicating thread first, then all threads of a rank, which may compute more in other
+  // threads, or leave files and devices to them.
   void find_outliers(const ComparedQuantity& compared) {
     if (compared.of_track)
       find_outliers({compared.quantity, compared.is_sampled, comparison_.has_threads(),
@@ -74,9 +74,10 @@ class Outliers {
       std::vector<uint32_t> rather_slow;
       for (uint32_t r = 0; r < values.size(); ++r)
         if (ranks_[r].node == node && values[r] - median > least / 2) rather_slow.push_back(r);
-      // Chance spares one or the other. One rank says nothing of its node, and there has to be another node.
+      // Some ranks of a slow node may not be outliers, by chance. One rank shows nothing about its node, and
+      // there must be another node.
       const bool is_whole = all >= 2 && all < ranks_.size() && rather_slow.size() == all &&
-                            static_cast<double>(of_node.size()) >= kMostOfNode * static_cast<double>(all);
+                            static_cast<double>(of_node.size()) >= kMajorityOfNode * static_cast<double>(all);
       if (is_whole)
         add_outlier(judged, median, rather_slow, node);
       else
@@ -131,8 +132,8 @@ class Outliers {
     report_.outliers.push_back(std::move(outlier));
   }
 
-  // In the time of a clock, where processors are few; in CPU time a rank that computes longer is slow
-  // whatever processors there are.
+  // True if a rank is slow only because it had no processor. Applies to elapsed time: in CPU time, a rank
+  // that computes longer is slow whatever processors there are.
   bool only_lacks_processor(const RankOutlier& outlier) {
     if (outlier.quantity != RankQuantity::Compute || !comparison_.is_of_clock() ||
         comparison_.computes_longer(outlier.ranks, outlier.share * comparison_.typical_track()))

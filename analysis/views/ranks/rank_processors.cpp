@@ -7,10 +7,10 @@
 namespace prof {
 namespace {
 
-// In which MPI_Init sleeps, or the last rank to start comes.
+// The time in which MPI_Init sleeps, or the last rank to start arrives.
 constexpr double kStartSeconds = 1;
 
-// Of the time: ranks that compute for less have too few samples there to say for how long they had to wait.
+// The share of the time: ranks that compute for less have too few samples to show how long they waited.
 constexpr double kMinReady = 0.02;
 
 std::optional<double> share(double had_s, double known_s) {

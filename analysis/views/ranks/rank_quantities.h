@@ -1,5 +1,5 @@
 #pragma once
-// What ranks are compared by: numbers for each of them, and what is typical of these.
+// The numbers by which ranks are compared, and their typical values.
 
 #include <cstdint>
 #include <functional>
@@ -18,10 +18,10 @@ using RankQuantityOf = std::function<double(const RankCost&)>;
 
 struct ComparedQuantity {
   RankQuantity quantity;
-  bool is_judged;  // else a rank that has more of it is no slower for that
+  bool is_judged;  // if false, a rank with more of it is not slower
   bool is_sampled;
   RankQuantityOf of;
-  RankQuantityOf of_track = {};  // of the thread that communicates; none of what is no thread's
+  RankQuantityOf of_track = {};  // of the communicating thread; empty if it is not a thread's quantity
 };
 
 const std::vector<ComparedQuantity>& compared_quantities();
@@ -30,7 +30,7 @@ const std::vector<ComparedQuantity>& compared_quantities();
 // each rank.
 class DenseRankLocations {
  public:
-  // Of all threads of a rank, or of the one that communicates.
+  // For all threads of a rank, or for the communicating thread.
   DenseRankLocations(const RankCosts& costs, bool of_track);
 
   size_t size() const { return locations_.size(); }

@@ -1,4 +1,5 @@
-// Who waits for whom: imbalances by sums over the run, and ranks that are late alternately by the traces.
+// Finds which ranks wait for which: imbalances by sums over the run, and ranks that are late alternately by
+// the traces.
 
 #include <algorithm>
 #include <functional>
@@ -9,8 +10,8 @@
 namespace prof {
 namespace {
 
-// Where one rank is late so much of the time, it is no turn of its.
-constexpr double kMostOfOne = 0.75;
+// If one rank causes this share of the lateness, ranks are not late in turn.
+constexpr double kMajorityOfLateness = 0.75;
 
 class Waits {
  public:
@@ -35,7 +36,7 @@ class Waits {
       imbalance.location = tracks_.location(i);
       for (const double wait : waits) imbalance.seconds += wait / static_cast<double>(waits.size());
       const double least = *std::ranges::min_element(waits);
-      // The late ones are those that wait nearly as little as the one that waits least.
+      // The late ranks are those that wait nearly as little as the one that waits least.
       const double border = least + (imbalance.seconds - least) / 3;
       for (uint32_t r = 0; r < waits.size(); ++r)
         if (waits[r] <= border) imbalance.late.push_back(r);
@@ -50,7 +51,7 @@ class Waits {
     std::ranges::stable_sort(report_.imbalances, std::greater(), &RankImbalance::avoidable);
   }
 
-  // The late ones are known to be slow.
+  // The late ranks are known to be slow.
   bool is_explained(const RankImbalance& imbalance) const {
     return std::ranges::all_of(imbalance.late, [&](uint32_t rank) {
       return std::ranges::any_of(report_.outliers, [&](const RankOutlier& outlier) {
@@ -59,7 +60,7 @@ class Waits {
     });
   }
 
-  // Where the late ones' communicating threads wait for other threads, what these do is to blame.
+  // If the late ranks' communicating threads wait for other threads, blames what those threads do.
   void blame(RankImbalance& imbalance) const {
     blame(imbalance, tracks_, false);
     if (imbalance.blamed != kNone &&
@@ -89,12 +90,12 @@ class Waits {
     }
   }
 
-  // Nothing that takes CPU time explains the wait.
+  // No work that takes CPU time explains the wait.
   bool only_lacks_processors(const RankImbalance& imbalance) {
     if (comparison_.is_of_clock() ? comparison_.computes_longer(imbalance.late, imbalance.avoidable)
                                   : imbalance.blamed != kNone)
       return false;
-    // The late ones were late because they had none, whatever the others had.
+    // The late ranks were late because they had no processor, whatever the others had.
     if (comparison_.lack_of_processors(imbalance.late) > imbalance.avoidable / 2) return true;
     std::vector<uint32_t> waiting;
     for (uint32_t r = 0; r < ranks_.size(); ++r)
@@ -102,7 +103,7 @@ class Waits {
     return comparison_.lacked_processors(waiting);
   }
 
-  // Waiting of a rank, the mean, that nothing above explains.
+  // The waiting time of a rank, the mean, that nothing above explains.
   double unexplained() const {
     double waits = 0;
     for (const RankCost& rank : ranks_)
@@ -128,7 +129,7 @@ class Waits {
     if (!report_.late || report_.late->by_rank.empty()) return;
     const double latest = *std::ranges::max_element(report_.late->by_rank);
     const double for_others = std::min(report_.late->blamed_s / static_cast<double>(ranks_.size()), waits);
-    if (latest > kMostOfOne * report_.late->blamed_s ||
+    if (latest > kMajorityOfLateness * report_.late->blamed_s ||
         for_others < kMinShare * comparison_.typical_track() ||
         for_others < kChance * comparison_.chance(for_others))
       return;

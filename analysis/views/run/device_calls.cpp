@@ -10,7 +10,7 @@ struct KnownCall {
   CallAdvice advice;
 };
 
-// The first that fits.
+// The first match counts.
 constexpr KnownCall kKnownCalls[] = {
     {"BuildProgram", {"compiles", "build once at the start, or keep the binary"}},
     {"CompileProgram", {"compiles", "build once at the start, or keep the binary"}},

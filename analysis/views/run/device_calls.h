@@ -1,6 +1,5 @@
 #pragma once
-// What is known of the functions of device APIs: how to recognise them, and what helps if one keeps a device
-// idle.
+// Recognises the functions of device APIs, and has advice for those that keep a device idle.
 
 #include <string_view>
 
@@ -14,7 +13,7 @@ struct CallAdvice {
   std::string_view does;  // "synchronises"; completes the sentence "FUNCTION called from X ..."
   std::string_view advice;
 };
-// Of a function for which is_device_call() holds.
+// For functions for which is_device_call() holds.
 CallAdvice advice_for_call(std::string_view function);
 
 }  // namespace prof

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kNamedAllocations = 2;
 constexpr size_t kNamedVariables = 3;
 
-// "an allocation of 64 B from make (main.cpp:7)"
+// Returns "an allocation of 64 B from make (main.cpp:7)".
 std::string format_allocation(const CallTree& tree, const ContendedRecord::Allocation& allocation) {
   std::string text =
       allocation.objects == 1 ? "an allocation" : fmt::format("{} allocations", allocation.objects);
@@ -26,7 +26,7 @@ std::string format_allocation(const CallTree& tree, const ContendedRecord::Alloc
              : text + fmt::format(" from {}", format_code(frames_of(tree, allocation.context)));
 }
 
-// "table (app.c:4)", or "table (app.c:4) and guard (app.c:5)"
+// Returns "table (app.c:4)", or "table (app.c:4) and guard (app.c:5)".
 std::string format_variables(const ContendedRecord& record) {
   std::vector<std::pair<std::string, std::string>> variables{{record.name, record.declared}};
   for (const ContendedRecord::Side& side : record.sides)
@@ -34,14 +34,14 @@ std::string format_variables(const ContendedRecord& record) {
         !side.name.empty() && std::ranges::find(variables, variable) == variables.end())
       variables.push_back(variable);
   std::string text;
-  const size_t told = std::min(variables.size(), kNamedVariables);
-  for (size_t i = 0; i < told; ++i) {
+  const size_t named = std::min(variables.size(), kNamedVariables);
+  for (size_t i = 0; i < named; ++i) {
     const auto& [name, declared] = variables[i];
     text += (i == 0 ? "" : i + 1 == variables.size() ? " and " : ", ") + name;
     if (!declared.empty()) text += fmt::format(" ({})", declared);
   }
-  if (variables.size() > told)
-    text += fmt::format(" and {}", format_count(variables.size() - told, "more variable"));
+  if (variables.size() > named)
+    text += fmt::format(" and {}", format_count(variables.size() - named, "more variable"));
   return text;
 }
 
@@ -81,7 +81,7 @@ std::string format_object(const CallTree& tree, const ContendedRecord& record) {
 }
 
 std::string format_part(const ContendedRecord& record, const ContendedRecord::Side& side) {
-  // What lies on the line beside the object, as an allocator's own data do, has an address for an offset.
+  // Data beside the object on its line, such as an allocator's own, have an address instead of an offset.
   const bool is_beside =
       record.kind != DataKind::Unknown && side.line != 0 && side.offset - side.line_offset == side.line;
   if (is_beside) return fmt::format("memory at {:#x}", side.offset);

@@ -1,5 +1,5 @@
 #pragma once
-// Contended data in words, and how far contention was searched.
+// Formats contended data, and the extent of the search for contention.
 
 #include <optional>
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace prof {
 
-// Why nothing is known of contention, with the remedy, as one line; nullopt if it was looked for.
+// Returns why contention is not known, with the remedy, as one line; nullopt if it was searched for.
 std::optional<std::string> reason_no_contention(const RunSummary& run);
 
-// By what contention was looked for: "Intel PEBS", "decoded instructions and breakpoints".
+// Returns the method by which contention was found: "Intel PEBS", "decoded instructions and breakpoints".
 std::vector<std::string> contention_sources(const RunSummary& run);
 
-// Sentences on why data may be missing.
+// Returns sentences on why data may be missing.
 std::vector<std::string> contention_notes(const RunSummary& run);
 
-// "counters (count.cpp:1)", "2 allocations of 64 B from make (main.cpp:7)"
+// Returns "counters (count.cpp:1)" or "2 allocations of 64 B from make (main.cpp:7)".
 std::string format_object(const CallTree& tree, const ContendedRecord& record);
 
-// What a side uses of it: "counters[0].hits", "bytes 8 to 15 of object 2".
+// Returns the part of the data that a side uses: "counters[0].hits", "bytes 8 to 15 of object 2".
 std::string format_part(const ContendedRecord& record, const ContendedRecord::Side& side);
 
-// Of writes that were counted no code is known: "[1].hits, 4 bytes, 215 times".
+// Formats counted writes, whose code is not known: "[1].hits, 4 bytes, 215 times".
 std::string format_counted(const ContendedRecord::Side& side);
 
 }  // namespace prof

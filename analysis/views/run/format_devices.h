@@ -1,5 +1,5 @@
 #pragma once
-// What reports and the viewer say of devices in the same words.
+// Formats data on devices, for reports and the viewer.
 
 #include <cstddef>
 #include <string>
@@ -11,16 +11,16 @@ namespace prof {
 
 constexpr char kNoDevices[] =
     "No device was used in this run, or only through an API that prof does not trace.";
-// Below all blame; its last line ends without a line feed.
+// Follows all blame; its last line ends without a line feed.
 constexpr char kBlameCaveat[] =
     "\"of run at most\" is an upper bound of the saving if a cause is removed: another cause may take "
     "its\nplace. Blame is summed over threads and processes, and scaled to the time in which anything was "
     "idle.";
 
-// "device 0: NVIDIA H100, CUDA (driver 550), rank 3, process 4711 on node17"
+// Returns "device 0: NVIDIA H100, CUDA (driver 550), rank 3, process 4711 on node17".
 std::string format_device(const RunSummary& run, const DeviceUse& use);
 
-// "of 8 s in use: CPU idle 50 %, device idle 37 %, overlap 25 %"
+// Returns "of 8 s in use: CPU idle 50 %, device idle 37 %, overlap 25 %".
 std::string format_device_shares(const DeviceUse& use);
 
 struct DeviceTime {
@@ -28,11 +28,11 @@ struct DeviceTime {
   double seconds;
   const char* meaning;  // may be empty
 };
-// All of these are parts of the time since the device's first use, DeviceUse::window_s. "others" only where
-// there was any.
+// All of these are parts of the time since the device's first use, DeviceUse::window_s. "others" appears only
+// if there was any.
 std::vector<DeviceTime> device_times(const DeviceUse& use);
 
-// That use this device through this API, `device`'s among them.
+// The number of processes that use this device through this API, including `device`'s.
 size_t processes_that_share(const RunSummary& run, const DeviceUse& device);
 
 }  // namespace prof

@@ -32,7 +32,7 @@ LockWaiting lock_waiting(const RunSummary& run) {
 
 std::vector<CodeFrame> user_of_lock(const CallTree& tree, uint32_t context) {
   std::vector<CodeFrame> frames = frames_of(tree, context);
-  // What a thread of an OpenMP team has done when it waits is the program's own.
+  // If a thread of an OpenMP team waits, the innermost frame is already the program's own.
   if (!frames.empty() && !is_of_system(frames.front())) return frames;
   const auto outside = std::ranges::find_if(
       frames, [&](const CodeFrame& frame) { return frame.module != frames.front().module; });

@@ -1,5 +1,5 @@
 #pragma once
-// Waits for locks in words: which lock it is, who waited, and who held it meanwhile.
+// Formats waits for locks: which lock it is, who waited, and who held it meanwhile.
 
 #include <optional>
 #include <string>
@@ -11,36 +11,37 @@
 
 namespace prof {
 
-// Why nothing is known of locks, with the remedy, as one line; nullopt if they were followed.
+// Returns why locks are not known, with the remedy, as one line; nullopt if they were followed.
 std::optional<std::string> reason_no_locks(const RunSummary& run);
 
-// What is not among the locks although they were followed, as one line; nullopt if nothing is known to be
+// Returns as one line what was not recorded although locks were followed; nullopt if nothing is known to be
 // missing.
 std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run);
 
-// All threads' waiting for locks, in seconds, and its share (0..1) of the time in which threads worked or
-// waited for a lock.
+// Returns the waiting of all threads for locks, in seconds, and its share (0..1) of the time in which threads
+// worked or waited for a lock.
 struct LockWaiting {
   double seconds = 0;
   double share = 0;
 };
 LockWaiting lock_waiting(const RunSummary& run);
 
-// The call path of a side from the program's own code on, the innermost first: without the functions of the C
-// library and of C++ headers through which a lock is used.
+// Returns the call path of a side from the program's own code on, the innermost first: without the functions
+// of the C library and of C++ headers through which a lock is used.
 std::vector<CodeFrame> user_of_lock(const CallTree& tree, uint32_t context);
 
-// "queue_lock", "32 mutexes", "the mutex allocated by make_queue (queue.cpp:12)", "the mutex at 0x5581...".
+// Returns "queue_lock", "32 mutexes", "the mutex allocated by make_queue (queue.cpp:12)" or "the mutex at
+// 0x5581...".
 std::string format_lock(const CallTree& tree, const LockRecord& record);
 
-// "queue_lock (mutex, queue.cpp:12): waited for 1.2 s in 40 waits, the longest 80 ms"
+// Returns "queue_lock (mutex, queue.cpp:12): waited for 1.2 s in 40 waits, the longest 80 ms".
 std::string format_waits(const CallTree& tree, const LockRecord& record);
 
-// The part of waited_s for which it is not known who held the lock, though the wait ended; 0 if that is
-// less than a hundredth.
+// Returns the part of waited_s for which the holder of the lock is not known, though the wait ended; 0 if
+// that is less than a hundredth.
 double unblamed_s(const LockRecord& record);
 
-// "Threads waited 1.2 s for locks, 30 % of the time in which they worked or waited for locks."
+// Returns "Threads waited 1.2 s for locks, 30 % of the time in which they worked or waited for locks."
 std::string format_waiting(const RunSummary& run);
 
 }  // namespace prof

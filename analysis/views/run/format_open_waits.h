@@ -1,5 +1,5 @@
 #pragma once
-// Waits for locks that had not ended when the process did, in words.
+// Formats waits for locks that had not ended when the process did.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 had"
+// Returns "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 had".
 std::string format_open_wait(const CallTree& tree, const OpenWaitRecord& wait);
 
 }  // namespace prof

@@ -77,14 +77,15 @@ std::string format_conversions(const RepairsRecord& repairs) {
       format_duration(average(repairs.commit_s, repairs.commits)), format_duration(repairs.converted_s));
 }
 
-// Of the CPU time of threads as processes.
+// As a share of the CPU time of converted threads.
 double cost_of_isolation(const RepairsRecord& repairs) {
   constexpr double kBothWays = 2;  // a conversion, and the way back
   const double cost = repairs.commit_s + kBothWays * repairs.conversion_s;
   return repairs.converted_s > 0 ? std::min(cost / repairs.converted_s, 1.0) : 0;
 }
 
-// Of CPU time, at most, before the pages were isolated; a page may have been several times.
+// As a share of CPU time, the maximum before the pages were isolated. A page may have been isolated several
+// times.
 double shared_before(const RepairsRecord& repairs) {
   std::map<uint64_t, double> shares;
   for (const RepairsRecord::Page& page : repairs.pages)
@@ -144,7 +145,7 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
   const auto isolated = static_cast<uint64_t>(
       std::ranges::count(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind));
   if (placed > 0) {
-    // In one line, of which the middle is left out where it is too long.
+    // Returns one line. Leaves out its middle if it is too long.
     std::string part = fmt::format("{} since {}", format_count(placed, "site"), format_duration(since_s));
     if (repairs.placed_allocations > 0 || isolated == 0)
       part += fmt::format(": {} placed", format_count(repairs.placed_allocations, "allocation"));
@@ -169,25 +170,27 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
 }
 
 std::vector<std::string> format_repairs(const CallTree& tree, const RepairsRecord& repairs) {
-  std::vector<std::string> told;
-  for (const Site& site : repairs.sites) told.push_back(format_site(tree, site));
+  std::vector<std::string> lines;
+  for (const Site& site : repairs.sites) lines.push_back(format_site(tree, site));
   if (repairs.placed_allocations > 0)
-    told.push_back(fmt::format("{} placed, with {} of padding.",
-                               format_count(repairs.placed_allocations, "allocation"),
-                               format_bytes(static_cast<double>(repairs.padding_bytes))));
+    lines.push_back(fmt::format("{} placed, with {} of padding.",
+                                format_count(repairs.placed_allocations, "allocation"),
+                                format_bytes(static_cast<double>(repairs.padding_bytes))));
   if (repairs.refused_allocations > 0)
-    told.push_back(fmt::format("{} could not be placed, because the program's allocator does not support it.",
-                               format_count(repairs.refused_allocations, "allocation")));
-  for (const RepairsRecord::Page& page : repairs.pages) told.push_back(format_page(page));
-  if (repairs.conversions > 0) told.push_back(format_conversions(repairs));
-  if (repairs.conversions > 0 && repairs.converted_s > 0) told.push_back(format_balance(repairs));
-  if (repairs.guarantee != Guarantee::None) told.push_back(format_guarantee(repairs));
+    lines.push_back(
+        fmt::format("{} could not be placed, because the program's allocator does not support it.",
+                    format_count(repairs.refused_allocations, "allocation")));
+  for (const RepairsRecord::Page& page : repairs.pages) lines.push_back(format_page(page));
+  if (repairs.conversions > 0) lines.push_back(format_conversions(repairs));
+  if (repairs.conversions > 0 && repairs.converted_s > 0) lines.push_back(format_balance(repairs));
+  if (repairs.guarantee != Guarantee::None) lines.push_back(format_guarantee(repairs));
   if (repairs.moved_locks > 0)
-    told.push_back(fmt::format("{} moved to lines of their own.", format_count(repairs.moved_locks, "lock")));
+    lines.push_back(
+        fmt::format("{} moved to lines of their own.", format_count(repairs.moved_locks, "lock")));
   for (const auto& [obstacle, count] : by_count(repairs.declined_locks))
-    told.push_back(
+    lines.push_back(
         fmt::format("{} not moved: {}.", format_count(count, "lock"), format_layout_obstacle(obstacle)));
-  return told;
+  return lines;
 }
 
 nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord& repairs) {
@@ -196,9 +199,9 @@ nlohmann::ordered_json repairs_as_json(const CallTree& tree, const RepairsRecord
   json["declined_locks"] = counts_as_json<Json>(repairs.declined_locks);
   json["sites"] = Json::array();
   for (const Site& site : repairs.sites) {
-    Json& told = json["sites"].emplace_back(fields_as_json<Json>(site, {"context"}));
-    told["frames"] = Json::array();
-    if (site.context != 0) told["frames"] = frames_as_json(frames_of(tree, site.context));
+    Json& entry = json["sites"].emplace_back(fields_as_json<Json>(site, {"context"}));
+    entry["frames"] = Json::array();
+    if (site.context != 0) entry["frames"] = frames_as_json(frames_of(tree, site.context));
   }
   json["pages"] = Json::array();
   for (const RepairsRecord::Page& page : repairs.pages) json["pages"].push_back(fields_as_json<Json>(page));

@@ -1,5 +1,5 @@
 #pragma once
-// What was re-laid out while a program ran, as reports say it.
+// Formats the repairs that were made while a program ran.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace prof {
 
-// In one line: "1 site since 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty if
-// nothing was to be repaired.
+// Returns one line: "1 site since 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty if
+// no repair was requested.
 std::string repairs_in_short(const RepairsRecord& repairs);
 
-// Each site that was placed or declined, and what became of locks, a sentence each.
+// Returns a sentence for each site that was placed or declined, and for the outcome for locks.
 std::vector<std::string> format_repairs(const CallTree& tree, const RepairsRecord& repairs);
 
 // docs/json.md, "Repairs".

@@ -12,7 +12,7 @@ namespace prof {
 namespace {
 
 constexpr size_t kThreadsNamed = 4;
-// Less time in which threads waited for a processor is not worth a word: of the CPU time, and in seconds.
+// Thresholds for reporting that threads waited for a processor: of the CPU time, and in seconds.
 constexpr double kWorthTelling = 0.05, kMinRunQueue = 0.01;
 
 std::string name_of_signal(int number) {
@@ -62,7 +62,7 @@ std::string format_selected(const CallTree& tree) {
 std::string format_sampled(const CallTree& tree, const RunSummary& run) {
   const Sampling sampling = shown_sampling(tree, run);
   std::string text;
-  // The runtime samples more often than requested when there is a second thread, and while it looks for
+  // The runtime samples more often than requested if there is a second thread, and while it searches for
   // contention (hpcrun/sample/search_clock.h).
   constexpr double kClearlyMore = 1.1;
   if (sampling.delivered_hz && sampling.requested_hz &&

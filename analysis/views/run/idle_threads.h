@@ -1,5 +1,5 @@
 #pragma once
-// Threads that wait for others without a lock: which functions work meanwhile.
+// Threads that wait for other threads without a lock, by the functions that work meanwhile.
 
 #include <string>
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace prof {
 
-// One function and what was waited while it worked.
+// A function, and the waiting of other threads while it worked.
 struct WorkWhileIdle {
-  uint32_t context = 0;        // of those in it, where most was waited
+  uint32_t context = 0;        // the one in which threads waited most
   double seconds = 0;          // IDLE_BLAME
   double cpu_s = 0;            // CPU time of the function there
-  double idle_threads = 0;     // how many waited, on the average of its time in which some did
-  double working_threads = 0;  // how many worked
+  double idle_threads = 0;     // mean number of waiting threads, over its time in which any waited
+  double working_threads = 0;  // mean number of working threads
 };
 
 // By function, the longest first.
 std::vector<WorkWhileIdle> work_while_idle(const CallTree& tree, const RunSummary& run);
 
-// "4 of 5 threads waited"
+// Returns "4 of 5 threads waited".
 std::string format_idle(const WorkWhileIdle& work);
 
 }  // namespace prof

@@ -19,7 +19,7 @@
 namespace prof {
 namespace {
 
-constexpr double kMinIdleness = 1e-12;        // seconds: less was not measured
+constexpr double kMinIdleness = 1e-12;        // seconds; less was not measured
 constexpr char kDeviceModule[] = "[device]";  // as the analysis names it
 
 uint32_t metric_named(const Database& database, std::string_view name) {
@@ -27,9 +27,9 @@ uint32_t metric_named(const Database& database, std::string_view name) {
   return at == database.metrics.end() ? kNone : static_cast<uint32_t>(at - database.metrics.begin());
 }
 
-// What savings are shares of: the program's own time. Loading it, and what the runtime does before and after,
-// would be there without the cause as well, or not without prof. Of several processes that use devices the
-// sum of theirs, so that shares are means.
+// Savings are shares of the program's own time. Excludes loading, and what the runtime does before and after:
+// it would remain without the cause, or be absent without prof. If several processes use devices, sums their
+// times, so that shares are means.
 double run_seconds(const RunSummary& run) {
   std::map<std::tuple<std::string, int32_t, int32_t>, double> processes;
   for (const DeviceUse& use : run.devices) {
@@ -43,8 +43,8 @@ double run_seconds(const RunSummary& run) {
   return sum;
 }
 
-// What working at once could save: the time in which one side worked and the other did not. What neither did,
-// as the latencies of a wait, is left of either.
+// The saving if both worked at once: the time in which only one side worked. Time in which neither worked,
+// such as the latencies of a wait, remains in either case.
 struct Alone {
   double device_s = 0;  // a task was active and a thread waited
   double cpu_s = 0;     // no task was, and no thread waited
@@ -60,14 +60,14 @@ Alone alone(const std::vector<DeviceUse>& uses) {
   return sums;
 }
 
-// Blame adds up over threads; what can be saved is bounded by the time in which it was there at all.
+// Blame adds up over threads; the saving is limited to the time in which there was any blame.
 double scale_to(double bound, double total) {
   return bound > 0 && total > bound ? bound / total : 1;
 }
 
 class Blamer {
  public:
-  // Nothing is to be asked of a metric that the database does not have.
+  // Avoids a lookup of a metric that the database does not have.
   Blamer(const Database& database, const Selection& selection, const std::vector<std::string>& metrics)
       : database_(database), is_stripped_(stripped_modules(database)) {
     Selection wanted = selection;
@@ -82,11 +82,11 @@ class Blamer {
     find_own_costs();
   }
 
-  // Without what was left out.
+  // Excludes what was left out.
   double total() const { return tree_.totals.empty() ? 0 : std::max(0.0, tree_.totals[0] - left_out_); }
 
-  // Leaves out, of the first metric, what threads have that wait in OpenMP, OpenBLAS or MPI: it belongs to
-  // the threads and ranks that they wait for, which have it as well.
+  // Leaves out the first metric's cost of threads that wait in OpenMP, OpenBLAS or MPI: the threads and ranks
+  // that they wait for are blamed for the same time.
   void leave_out_waits_for_others(Idleness& result) {
     for (uint32_t c = 0; !own_.empty() && c < database_.contexts.size(); ++c) {
       if (own_[0][c] <= 0) continue;
@@ -99,15 +99,15 @@ class Blamer {
   }
 
   struct Group {
-    uint32_t context = kNone;  // the heaviest
+    uint32_t context = kNone;  // the most expensive
     double heaviest = 0;
     std::vector<double> sums;                            // by metric
     std::map<std::pair<uint32_t, uint32_t>, double> at;  // by file and line of the function itself
   };
 
-  // Costs by call of a device's API with the location of the call, or else by function and the one that calls
-  // it; of tasks by name, launch and the caller of the launching function, which may be a helper that
-  // launches everything. By falling cost of the first metric.
+  // Sums up costs by call of a device's API with the location of the call, or otherwise by function and
+  // caller. Sums up costs of tasks by name, launch and the caller of the launching function, which may be a
+  // helper that launches everything. By falling cost of the first metric.
   std::vector<Group> groups() const {
     std::map<Key, Group> by_location;
     const size_t width = tree_.metrics();
@@ -137,7 +137,7 @@ class Blamer {
     return at == position_.end() || at->second == SIZE_MAX ? 0 : group.sums[at->second];
   }
 
-  // What functions of the program cost, calls of a device's API left out; as measured.
+  // The measured costs of functions of the program, without calls of a device's API.
   double computed(const std::vector<Group>& groups) const {
     double sum = 0;
     for (const Group& group : groups)
@@ -146,7 +146,8 @@ class Blamer {
     return sum;
   }
 
-  // `bound_s`: how long there was any of it. Overlap saves no more than the other side worked alone.
+  // `bound_s`: how long there was any blame. Overlap saves no more than the time in which the other side
+  // worked alone.
   Blamed describe(const Group& group, double bound_s, double alone_s, double run_s) const {
     std::vector<Step> path = path_to_blame(group.context);
     Blamed blamed;
@@ -184,16 +185,17 @@ class Blamer {
   }
 
  private:
-  // A function on a call path, and the line in it of the cost or of the call to the next one.
+  // A function on a call path, and its line that has the cost or calls the next function.
   struct Step {
     uint32_t frame;
     SourceLocation location;
   };
-  // Frames of what is to blame and of its caller, file and line of the call, frame of the caller's caller.
+  // The frames of the blamed function and of its caller, file and line of the call, and the frame of the
+  // caller's caller.
   using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
-  // What was measured at a context itself: of a function without what its lines have. Calls from several
-  // lines of one function, which are one node of the tree, stay apart here.
+  // The exclusive cost of a context; for a function, without that of its lines. Calls from several lines of
+  // one function, which are one node of the tree, stay separate here.
   void find_own_costs() {
     const size_t width = tree_.metrics();
     for (const std::vector<Cost>& column : tree_.by_context) {
@@ -207,13 +209,13 @@ class Blamer {
       while (!starts_frame(database_.contexts[function])) function = database_.contexts[function].parent;
       for (size_t m = 0; m < width; ++m) own_[m][function] -= tree_.by_context[m][c].exclusive;
     }
-    // Differences of sums that are equal but for their rounding.
+    // Removes differences that are due to rounding.
     for (std::vector<double>& own : own_)
       for (double& cost : own)
         if (cost < kMinIdleness) cost = 0;
   }
 
-  // The innermost first, entry points left out.
+  // Returns the innermost function first, without entry points.
   std::vector<Step> path_of(uint32_t context) const {
     std::vector<Step> path;
     SourceLocation location;
@@ -227,7 +229,7 @@ class Blamer {
     return path;
   }
 
-  // What happens inside of a call of a device's API is the call's: the outermost one.
+  // Time inside a call of a device's API is attributed to the outermost one.
   std::vector<Step> path_to_blame(uint32_t context) const {
     std::vector<Step> path = path_of(context);
     if (path.empty() || is_task(path[0].frame)) return path;
@@ -251,8 +253,8 @@ class Blamer {
     return std::ranges::any_of(path, [&](const Step& step) { return waits_for_ranks(name(step.frame)); });
   }
 
-  // The nearest function above a step that is not of a device's API and has a name, or is of a program
-  // without symbols.
+  // Returns the nearest function above a step that is not of a device's API and has a name, or belongs to a
+  // program without symbols.
   const Step* caller_of(const std::vector<Step>& path, ptrdiff_t step) const {
     for (size_t i = static_cast<size_t>(step) + 1; i < path.size(); ++i)
       if (!is_call(path[i].frame) &&
@@ -332,7 +334,7 @@ Idleness idleness(const Database& database, const Selection& selection, const Ru
   for (const Blamer::Group& group : causes)
     result.device.push_back(device.describe(group, idle_s, work.device_s, run_s));
   if (selection.every_profile) result.unblamed_s = std::max(0.0, idle_s - device.total());
-  // What can be done while a device works is computing, rather than the calls that keep it at work.
+  // Work that can be done while a device works is computing, not the calls that keep it at work.
   const double computed_s = std::min(work.cpu_s, device.computed(causes) * scale_to(idle_s, device.total()));
   const Blamer cpu(database, selection, {"CPU_IDLE_CAUSE"});
   for (const Blamer::Group& group : cpu.groups())

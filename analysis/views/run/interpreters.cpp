@@ -11,7 +11,7 @@ namespace prof {
 namespace {
 
 constexpr std::string_view kPython = "python3", kPythonLibrary = "libpython3";
-constexpr std::string_view kPythonFunction = "py::";  // how CPython begins the names in its perf map
+constexpr std::string_view kPythonFunction = "py::";  // the prefix of CPython's names in its perf map
 constexpr int kFirstWithNames = 12;                   // the version 3.x that has -X perf
 constexpr std::string_view kOthers[] = {"perl",    "libperl", "ruby",   "libruby", "php",  "lua5",
                                         "liblua5", "tclsh",   "libtcl", "bash",    "dash", "busybox"};
@@ -21,7 +21,7 @@ bool is_python(std::string_view module) {
   return module.starts_with(kPython) || module.starts_with(kPythonLibrary);
 }
 
-// Of "python3.11" or "libpython3.11.so.1.0"; 0 if it is not in the name.
+// Parses "python3.11" or "libpython3.11.so.1.0"; returns 0 if the name contains no version.
 int minor_version(std::string_view module) {
   const size_t dot = module.find("3.");
   int version = 0;

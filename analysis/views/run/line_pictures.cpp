@@ -8,9 +8,10 @@ namespace prof {
 
 std::vector<LinePicture> line_pictures(const ContendedRecord& record) {
   constexpr size_t kLine = 64;
-  // Several objects may lie on one line, whose address then identifies it; if it is not known, by the offset.
+  // Identifies a line by its address, because several objects may be on it; if the address is not known, by
+  // the offset.
   struct Line {
-    int64_t offset = INT64_MAX;  // from the first object's begin
+    int64_t offset = INT64_MAX;  // from the start of the first object
     uint64_t first_object = 0;
     std::map<uint32_t, std::string> rows;
   };

@@ -9,13 +9,13 @@
 
 namespace prof {
 
-// The bytes of one cache line and what each thread does to them.
+// The bytes of one cache line with each thread's accesses to them.
 struct LinePicture {
-  int64_t offset = 0;   // of the line's begin from the object's,
-  uint64_t object = 0;  // of several allocations from that of the first on it (ContendedRecord::Side::object)
+  int64_t offset = 0;   // from the start of the object to the start of the line;
+  uint64_t object = 0;  // for several allocations, of the first one on it (ContendedRecord::Side::object)
   struct Row {
     uint32_t profile = 0;
-    std::string bytes;  // 64 letters: 'r', 'w', 'b' for both, '.' for nothing that was seen
+    std::string bytes;  // 64 letters: 'r', 'w', 'b' for both, '.' if no access was observed
   };
   std::vector<Row> rows;  // by profile
 };

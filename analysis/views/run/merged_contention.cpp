@@ -23,7 +23,7 @@ bool is_cheaper(const ContendedRecord& a, const ContendedRecord& b) {
          std::tuple(b.weight_s, b.transfers, b.interleaved);
 }
 
-// What is known of a process's saving holds for the CPU time that was found in it.
+// A process's saving applies to the CPU time that was found in it.
 struct Sum {
   ContendedRecord costliest;
   double followed_weight_s = 0, followed_saving_s = 0, followed_low_s = 0, followed_high_s = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The same data of several processes, as ranks of a parallel program have them, as one finding.
+// Merges the same data of several processes, such as the ranks of a parallel program, into one finding.
 
 #include <vector>
 
@@ -7,9 +7,9 @@
 
 namespace prof {
 
-// Of records that say the same of the same variable, or of allocations of the same contexts, the costliest
-// one, with the sums of all; ContendedRecord::processes says how many. Memory of unknown origin stays apart.
-// By falling cost, as each of `records` is.
+// Merges records that agree on the same variable, or on allocations of the same contexts: the most expensive
+// one remains, with the sums of all. ContendedRecord::processes is their number. Memory of unknown origin
+// stays separate. By falling cost, as each of `records` is.
 std::vector<ContendedRecord> merge_processes(std::vector<ContendedRecord> records);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// What was run and how well it was measured, as reports show it.
+// The program that ran and the quality of its measurement, for reports.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace prof {
 
-// What the database has of its run, with the same data of several processes as one. What it does not have is
+// Returns the database's data on its run, with the same data of several processes merged. Missing data are
 // derived from the profiles or absent.
 RunSummary run_summary(const Database& database);
 
-// Of the first metric that is shown. Samples are not counted by thread and metric: where threads are selected
-// they have a share of the metric's samples like that of its cost.
+// Refers to the first metric that is shown. Samples are not counted by thread and metric: selected threads
+// get a share of the metric's samples equal to their share of its cost.
 Sampling shown_sampling(const CallTree& tree, const RunSummary& run);
 
 // A reason of a drop or an incomplete stack in plain words, and what to do about it (empty if nothing
@@ -34,7 +34,7 @@ ReasonWords format_reason(const std::string& reason);
 // True for drops whose time the next sample of the thread counts: nothing is missing from the sums.
 bool loses_no_time(const std::string& reason);
 
-// What was counted, by falling count, without what was not found.
+// The counts, in falling order, without zeros.
 template <typename Key>
 std::vector<std::pair<Key, uint64_t>> by_count(const std::map<Key, uint64_t>& counts) {
   std::vector<std::pair<Key, uint64_t>> sorted;

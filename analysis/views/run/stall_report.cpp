@@ -19,7 +19,7 @@ double seconds(uint64_t ns) {
   return static_cast<double>(ns) * 1e-9;
 }
 
-// What the traces cannot show.
+// The limits of the traces.
 std::vector<std::string> notes_on(const StallReport& report, const RunSummary& run) {
   const StallAnalysis& found = report.analysis;
   std::vector<std::string> notes;
@@ -48,7 +48,7 @@ std::optional<std::string> reason_no_stalls(const CallTree& tree) {
                            [&](uint32_t profile) { return has_thread_trace(database, profile); }))
     return "stalls are found in traces, and no trace was recorded; measure with prof run --trace -e REALTIME";
   const auto clock = std::ranges::find(database.metrics, kClock, &Metric::name);
-  // Of our own runs the trace follows the first event. Others do not say.
+  // In prof's own runs the trace follows the first event. Other profilers do not record that.
   if (clock == database.metrics.begin() || (clock != database.metrics.end() && !database.run))
     return std::nullopt;
   return fmt::format(

@@ -13,8 +13,8 @@ namespace prof {
 
 constexpr char kStallMetric[] = "STALL";  // s, lost by the whole run
 
-// What is missing in the traces of the selected threads to find stalls, with the remedy, as one line; nullopt
-// if nothing is.
+// Returns as one line what the traces of the selected threads lack for finding stalls, with the remedy;
+// nullopt if nothing is missing.
 std::optional<std::string> reason_no_stalls(const CallTree& tree);
 
 struct StallReport {
@@ -25,8 +25,8 @@ struct StallReport {
   double share_of_run(uint64_t ns) const;  // 0..1
 };
 
-// Of the selected threads. Only if reason_no_stalls() has no reason. Throws DatabaseError if a trace
-// cannot be read.
+// For the selected threads. Must only be called if reason_no_stalls() has no reason. Throws DatabaseError if
+// a trace cannot be read.
 StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptions options);
 
 // "3 s (40 % of 7.5 s) lost in 12 stalls, while all other threads waited in a barrier"

@@ -11,7 +11,7 @@ bool is_library(std::string_view file, std::string_view name) {
          (file[name.size()] == '.' || file[name.size()] == '-');
 }
 
-// What libgomp does for `omp target`: the device waits for it.
+// The functions of libgomp for `omp target`: the device waits for them.
 bool offloads(std::string_view file, std::string_view function) {
   if (file.starts_with("libgomp-plugin-")) return true;
   for (const std::string_view begin : {"GOMP_target", "GOMP_OFFLOAD", "gomp_map", "gomp_unmap", "gomp_copy"})
@@ -23,8 +23,7 @@ bool offloads(std::string_view file, std::string_view function) {
 
 bool waits_in_team(const std::string& module_path, std::string_view function) {
   const std::string file = base_name(module_path);
-  // Parallel loops are functions of the program: what these libraries do themselves is waiting and sharing
-  // out.
+  // Parallel loops are functions of the program: the code of these libraries only waits and distributes work.
   for (const std::string_view runtime : {"libgomp", "libomp", "libiomp5"})
     if (is_library(file, runtime)) return !offloads(file, function);
   return function == "blas_thread_server" || function == "exec_blas_async_wait";
@@ -35,7 +34,7 @@ bool waits_for_ranks(std::string_view function) {
   for (const std::string_view prefix : {"MPI_", "PMPI_", "mpi_", "pmpi_"}) {
     if (!function.starts_with(prefix) || (prefix.front() >= 'a' && !is_fortran)) continue;
     const std::string_view call = function.substr(prefix.size());
-    // Starting and files take time without others.
+    // Starting and reading or writing files take time without other ranks.
     return !call.starts_with("Init") && !call.starts_with("init") && !call.starts_with("File_") &&
            !call.starts_with("file_");
   }

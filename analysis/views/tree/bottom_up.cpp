@@ -7,7 +7,7 @@
 namespace prof {
 namespace {
 
-// A row to be: the instances of one function that were reached along one chain of callers.
+// A future row: the instances of one function that were reached along one chain of callers.
 struct Chain : CallerChain {
   uint32_t parent_row = kNone;
   uint32_t depth = 0;
@@ -44,7 +44,7 @@ class BottomUp {
     return sum;
   }
 
-  // Puts the chains that are heavy enough on the stack, the heaviest on top.
+  // Pushes the chains that are expensive enough, the most expensive one on top.
   void push(std::vector<Chain> chains) {
     std::vector<std::pair<double, size_t>> order;
     for (size_t i = 0; i < chains.size(); ++i) {
@@ -58,7 +58,7 @@ class BottomUp {
     for (auto at = order.rbegin(); at != order.rend(); ++at) stack_.push_back(std::move(chains[at->second]));
   }
 
-  // Of the chain that the last row shows.
+  // The chain that the last row shows.
   std::vector<Chain> callers_of(const Chain& chain) const {
     std::vector<Chain> result;
     for (CallerChain& longer : with_callers(tree_, chain))
@@ -88,7 +88,7 @@ class BottomUp {
                : heaviest_site(tree_, chain, 0, [this](uint32_t node) { return sites_[node]; });
   }
 
-  // Where the functions themselves spend: one pass over the contexts for all of them.
+  // Finds where the functions themselves spend: one pass over the contexts for all of them.
   void place_roots() {
     std::vector<uint32_t> group_of_frame(tree_.frames.size(), kNone), group_of_node(tree_.nodes.size());
     for (uint32_t g = 0; g < roots_.size(); ++g) group_of_frame[root_frames_[g]] = g;

@@ -48,7 +48,7 @@ std::string public_name_of(const CodeFrame& frame) {
 }
 
 std::string format_frame(const CodeFrame& frame) {
-  // The lines of the C library help nobody.
+  // Skips lines of the C library, which do not help the reader.
   if (frame.file.empty() || frame.line == 0 || is_of_c_library(frame)) return public_name_of(frame);
   return fmt::format("{} ({}:{})", public_name_of(frame), base_name(frame.file), frame.line);
 }

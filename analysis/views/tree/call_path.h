@@ -1,6 +1,6 @@
 #pragma once
-// Call paths as sentences, findings and pages show them: functions with their lines, the innermost first.
-// Pure functions.
+// Formats call paths for sentences, findings and pages: functions with their lines, the innermost first. Pure
+// functions.
 
 #include <optional>
 #include <string>
@@ -11,24 +11,25 @@
 
 namespace prof {
 
-// The function of a frame (an index into CallTree::frames), at a location in it.
+// Returns the function of a frame (an index into CallTree::frames), at a location in it.
 CodeFrame code_frame(const CallTree& tree, uint32_t frame, const SourceLocation& location);
 
-// The call path of a context, the innermost frame first, without the entry point. Each frame has the line at
-// which it calls the next one.
+// Returns the call path of a context, the innermost frame first, without the entry point. Each frame has the
+// line at which it calls the next one.
 std::vector<CodeFrame> frames_of(const CallTree& tree, uint32_t context);
 
-// The function as the program's author knows it: of the C library the public name.
+// Returns the function under the name that the program's author uses: for the C library, the public one.
 std::string public_name_of(const CodeFrame& frame);
 
-// "late_wakeup (stall.cpp:40)"
+// Returns "late_wakeup (stall.cpp:40)".
 std::string format_frame(const CodeFrame& frame);
 
-// The nearest caller of which the source is known; else the nearest one. nullptr if there is none. Points
-// into `frames`.
+// Returns the nearest caller whose source is known; otherwise the nearest one. Returns nullptr if there is no
+// caller. Points into `frames`.
 const CodeFrame* telling_caller(const std::vector<CodeFrame>& frames);
 
-// "clock_nanosleep <- late_wakeup (stall.cpp:40)": the function and its next caller with a source line.
+// Returns "clock_nanosleep <- late_wakeup (stall.cpp:40)": the function and its next caller with a source
+// line.
 std::string format_call(const std::vector<CodeFrame>& frames);
 
 }  // namespace prof

@@ -1,5 +1,5 @@
 #pragma once
-// Call paths as JSON (docs/json.md), the same in findings, repairs and tables.
+// Formats call paths as JSON (docs/json.md), for findings, repairs and tables.
 
 #include <nlohmann/json.hpp>
 #include <vector>

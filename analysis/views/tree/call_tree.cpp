@@ -116,7 +116,7 @@ uint32_t on_path(const std::vector<CallNode>& nodes, uint32_t node, uint32_t fra
   return node;
 }
 
-// Where each node goes in preorder; nodes come in with parents before children.
+// The position of each node in preorder. In the input, parents come before children.
 std::vector<uint32_t> preorder(const std::vector<CallNode>& nodes, const std::vector<double>& weight) {
   const size_t n = nodes.size();
   std::vector<uint32_t> size(n, 1), first(n + 2, 0), children(n), place(n);
@@ -135,7 +135,7 @@ std::vector<uint32_t> preorder(const std::vector<CallNode>& nodes, const std::ve
     // stable_sort allocates even for one element.
     if (end - begin > 1)
       std::stable_sort(begin, end, [&](uint32_t x, uint32_t y) { return weight[x] > weight[y]; });
-    // Bucket b holds the children of node b - 1, whose own place is known: parents are older.
+    // Bucket b holds the children of node b - 1, whose position is known, because parents come first.
     uint32_t at = b == 0 ? 0 : place[b - 1] + 1;
     for (auto child = begin; child != end; ++child) {
       place[*child] = at;
@@ -152,7 +152,7 @@ void recompute_inclusive(const std::vector<CallNode>& nodes, std::vector<Cost>& 
     if (nodes[i].parent != kNone) costs[nodes[i].parent].inclusive += costs[i].inclusive;
 }
 
-// By the inclusive costs in the first of the known columns, which become those of the tree.
+// Sorts by the inclusive costs in the first of the known columns, which become those of the tree.
 void sort_into_preorder(CallTree& tree, CostColumns known) {
   const size_t n = tree.nodes.size();
   std::vector<double> weight(n, 0);
@@ -180,8 +180,8 @@ void sort_into_preorder(CallTree& tree, CostColumns known) {
   tree.costs = LazyColumns(tree.metrics(), std::move(known));
 }
 
-// Of a folded tree they are sums over its nodes; else those of the contexts without a caller, in the order of
-// their nodes.
+// In a folded tree they are sums over its nodes; otherwise over the contexts without a caller, in the order
+// of their nodes.
 std::vector<double> totals_of(const CallTree& tree) {
   std::vector<double> totals(tree.metrics(), 0);
   if (tree.is_folded) {

@@ -16,9 +16,9 @@ namespace prof {
 
 enum class FrameKind : uint8_t {
   Function,
-  Entry,        // where a stack begins: "main thread"
-  Instruction,  // code of no known function: module+offset
-  Line,         // code of no known function with a known line
+  Entry,        // the root of a stack: "main thread"
+  Instruction,  // code without a known function: module+offset
+  Line,         // code without a known function, with a known line
   Unknown
 };
 
@@ -39,15 +39,15 @@ struct CallNode {
   bool inlined = false;
 };
 
-// How the metrics of a tree of two runs go together (analysis/views/compare/comparison.h): of each, the first
-// `count` metrics are those of the first run, and the next ones the same metrics of the second.
+// The metrics of a tree of two runs (analysis/views/compare/comparison.h): the first `count` are those of the
+// first run, and the next `count` the same metrics of the second.
 struct Compared {
   size_t count = 0;
-  bool is_second_before = false;          // else the first run is that before, the second that after
-  std::vector<bool> in_first, in_second;  // per metric: was it measured there
-  std::vector<double> scale;              // per metric: what the second run's costs were multiplied by
+  bool is_second_before = false;          // if false, the first run is the earlier one
+  std::vector<bool> in_first, in_second;  // per metric: whether it was measured in that run
+  std::vector<double> scale;              // per metric: the factor of the second run's costs
 
-  // Positions in the tree's metrics, of its first `count` ones.
+  // Positions in the tree's metrics, of the first `count` ones.
   size_t before(size_t metric) const { return is_second_before ? metric + count : metric; }
   size_t after(size_t metric) const { return is_second_before ? metric : metric + count; }
   bool was_measured_before(size_t metric) const { return (is_second_before ? in_second : in_first)[metric]; }
@@ -63,41 +63,41 @@ struct CallTree {
   std::vector<uint32_t> node_of;  // per context
   std::vector<uint32_t> starts;   // contexts that are frames of their own, rising
   CostColumns by_context;         // [m][context]
-  LazyColumns costs;              // [m][node]; of by_context, where they are not given
+  LazyColumns costs;              // [m][node]; from by_context, if they are not given
   std::vector<double> totals;     // per selected metric: the inclusive cost of all roots
   std::optional<Compared> compared;
 
   size_t metrics() const { return selection.metrics.size(); }
-  // Those that there are to choose from: of two runs that are compared each one once.
+  // The metrics to choose from: for two compared runs, each one once.
   size_t distinct_metrics() const { return compared ? compared->count : metrics(); }
-  // Where the costs are by which rows of one of them weigh: of two runs those after.
+  // The costs by which rows of one metric are weighed: for two runs, those of the second.
   size_t weighed(size_t metric) const { return compared ? compared->after(metric) : metric; }
   const Metric& metric(size_t m) const { return database->metrics[selection.metrics[m]]; }
   const std::vector<Cost>& costs_of(size_t m) const {
     return costs.of(m, [&] { return node_costs(m); });
   }
   const Cost& cost(uint32_t node, size_t m) const { return costs_of(m)[node]; }
-  // 0..1, and 0 if nothing was measured.
+  // Returns 0..1; 0 if nothing was measured.
   double share(double value, size_t m) const { return totals[m] > 0 ? value / totals[m] : 0; }
 
-  // One column of `costs`, computed anew.
+  // Computes one column of `costs` again.
   std::vector<Cost> node_costs(size_t m) const;
 };
 
-// With merge_recursion a call of a function that is already on the path continues at its outermost frame, so
-// each function is on a path once; inclusive costs are then those of the folded tree.
+// If merge_recursion is true, a call of a function that is already on the path continues at its outermost
+// frame. Each function then is on a path once, and inclusive costs are those of the folded tree.
 CallTree build_call_tree(const Database& database, const Selection& selection, bool merge_recursion);
 
-// The same from what was spent in each context, as context_costs() has it.
-enum class Inlining : uint8_t { TellsApart, Ignored };  // whether a function that is inlined is another row
+// The same from exclusive costs of contexts, as returned by context_costs().
+enum class Inlining : uint8_t { TellsApart, Ignored };  // whether inlined functions get rows of their own
 CallTree build_call_tree(const Database& database, const Selection& selection, CostColumns by_context,
                          bool merge_recursion, Inlining inlining);
 
-// Puts the nodes of a folded tree, which have their parents before them, in preorder. `exclusive`: what was
-// spent in each of them, [m][node], which the inclusive costs are summed up from.
+// Puts the nodes of a folded tree, in which parents come first, in preorder. `exclusive`: the exclusive
+// costs, [m][node], from which the inclusive ones are summed up.
 void finish_folded(CallTree& tree, CostColumns exclusive);
 
-// True if a context is a frame of its own, false if it is inside that of its parent.
+// True if a context is a frame of its own, false if it is inside its parent's frame.
 bool starts_frame(const Context& context);
 
 std::string frame_name(const Database& database, const Frame& frame);

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a database has its sums over threads; one that was just made may have only what each thread spent.
+// Determines whether a database has sums over threads. A new one may have only the costs of each thread.
 
 #include "analysis/database/model.h"
 #include "analysis/database/stored_values.h"

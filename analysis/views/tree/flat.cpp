@@ -54,7 +54,7 @@ View flat(const CallTree& tree, const ViewOptions& options) {
     for (size_t m = 0; m < width; ++m) {
       const Cost cost = sum_instances(tree, candidate.instances, m);
       candidate.costs.push_back(cost);
-      // An entry point is no function: it is here only for what no frame was known for.
+      // An entry point is not a function: it only has costs for which no frame was known.
       heavy |= passes(tree, cost.exclusive, m, options.threshold_percent) ||
                (tree.frames[f].kind != FrameKind::Entry &&
                 passes(tree, cost.inclusive, m, options.threshold_percent));

@@ -10,13 +10,13 @@
 namespace prof {
 namespace {
 
-// Without its parameters.
+// Omits the parameters.
 std::string short_name(const std::string& function) {
   const size_t parameters = function.find('(', function.starts_with('(') ? 1 : 0);
   return function.substr(0, parameters);
 }
 
-// Source of system headers, or of the libraries that come with Rust and Go.
+// True for sources of system headers, or of the libraries that come with Rust and Go.
 bool is_of_library(std::string_view file) {
   return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") || file.starts_with("/rustc/") ||
          file.find("/lib/rustlib/src/rust/library/") != file.npos || file.starts_with("/usr/local/go/src/") ||

@@ -1,5 +1,5 @@
 #pragma once
-// A place in code as sentences name it.
+// Formats a place in code for sentences.
 
 #include <string>
 #include <vector>
@@ -8,20 +8,21 @@
 
 namespace prof {
 
-// Of a call path, the innermost first, the first function that has a line outside the headers and sources of
-// the system: those inlined from headers that came with the compiler help nobody. Not for an empty path.
+// Returns the first function of a call path, the innermost first, that has a line outside the headers and
+// sources of the system. Functions inlined from the compiler's headers do not help the reader. The path must
+// not be empty.
 const CodeFrame& telling_frame(const std::vector<CodeFrame>& frames);
 
-// Of a system library's function, or the runtime's.
+// True for functions of system libraries and of the runtime.
 bool is_of_system(const CodeFrame& frame);
 
-// The call path from the first function on that is not; the whole path where all are.
+// Returns the call path from the first function on for which that is false; the whole path if there is none.
 std::vector<CodeFrame> program_part(std::vector<CodeFrame> frames);
 
-// "count (main.cpp:12)", without its parameters; "unknown code" if nothing is known.
+// Returns "count (main.cpp:12)", without parameters; "unknown code" if nothing is known.
 std::string format_code(const std::vector<CodeFrame>& frames);
 
-// The same without the place.
+// Omits the place.
 std::string format_function(const std::vector<CodeFrame>& frames);
 
 }  // namespace prof

@@ -8,7 +8,7 @@ namespace prof {
 std::vector<Cost> function_costs(const CallTree& tree) {
   const size_t width = tree.metrics();
   std::vector<Cost> costs(tree.frames.size() * width);
-  std::vector<uint32_t> covered(tree.frames.size(), 0);  // nodes before it are inside one of this frame
+  std::vector<uint32_t> covered(tree.frames.size(), 0);  // nodes before it are inside a node of this frame
   std::vector<bool> is_outermost(tree.nodes.size());
   for (uint32_t n = 0; n < tree.nodes.size(); ++n) {
     const CallNode& node = tree.nodes[n];

@@ -1,5 +1,5 @@
 #pragma once
-// What each function cost over all its frames: recursion counts once in the inclusive cost.
+// The cost of each function over all its frames: recursion counts once in the inclusive cost.
 
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace prof {
 
-// [frame * tree.metrics() + m]: as sum_instances() of each frame's nodes, in one pass.
+// Returns [frame * tree.metrics() + m]: sum_instances() of each frame's nodes, in one pass.
 std::vector<Cost> function_costs(const CallTree& tree);
 
-// All frames, by falling exclusive cost of the first metric.
+// Returns all frames, by falling exclusive cost of the first metric.
 std::vector<uint32_t> functions_by_cost(const CallTree& tree, const std::vector<Cost>& costs);
 
 }  // namespace prof

@@ -7,11 +7,11 @@
 namespace prof {
 namespace {
 
-constexpr double kDominating = 0.5;      // of the cost of the step before: nothing else can be as heavy
-constexpr double kMinOfTotal = 0.1;      // of the total: what is less does not explain where the cost is
-constexpr double kShareRounding = 1e-9;  // two halves of one cost add up to it only nearly
+constexpr double kDominating = 0.5;      // of the previous step's cost; no other child is then as expensive
+constexpr double kMinOfTotal = 0.1;      // of the total: smaller costs do not explain the program's
+constexpr double kShareRounding = 1e-9;  // two halves add up to the cost only nearly
 
-// The chain of callers that dominates the exclusive cost of some instances of one function.
+// Returns the chain of callers that dominates the exclusive cost of some instances of one function.
 std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector<SourceLocation>& sites,
                                          const uint32_t* begin, const uint32_t* end, size_t metric) {
   struct Walk {
@@ -60,7 +60,7 @@ std::vector<PathStep> dominating_callers(const CallTree& tree, const std::vector
   }
 }
 
-// Nothing is at a line that only says where a function is defined.
+// Returns 1 if the line has no cost: it then only says where the function is defined.
 double part(double at_line, double whole) {
   return at_line > 0 ? std::min(at_line / whole, 1.0) : 1.0;
 }
@@ -86,7 +86,7 @@ std::vector<PathStep> hot_path(const CallTree& tree) {
   if (tree.nodes.empty() || tree.metrics() == 0 || tree.totals[0] <= 0) return path;
   const std::vector<SourceLocation> sites = call_sites(tree);
   std::vector<uint32_t> step_of_node(tree.nodes.size(), kNone);
-  uint32_t node = 0;  // siblings are sorted: the first root is the heaviest, the first child too
+  uint32_t node = 0;  // siblings are sorted: the first root is the most expensive, and the first child, too
   while (true) {
     path.push_back({tree.nodes[node].frame, tree.cost(node, 0).inclusive, {}});
     step_of_node[node] = static_cast<uint32_t>(path.size() - 1);

@@ -1,6 +1,6 @@
 #pragma once
-// Costs by metric, each column computed when it is first used, by whichever thread that is: of many
-// metrics few are looked at. Copies share their columns, so they are for what stays as it is.
+// Costs by metric. Each column is computed when it is first used, by whichever thread uses it: few of many
+// metrics are viewed. Copies share their columns, which must not change.
 
 #include <atomic>
 #include <memory>

@@ -1,5 +1,5 @@
 #pragma once
-// What the lines of source files cost, whatever functions they belong to: what is shown beside their text.
+// The costs of the lines of source files, over all functions, for display beside their text.
 
 #include <cstdint>
 #include <vector>
@@ -10,12 +10,11 @@ namespace prof {
 
 struct LineCost {
   uint32_t line = 0;
-  // What was spent at the line itself, and with all that is called from it; a line that calls itself again
-  // counts once.
+  // The exclusive cost of the line, and the inclusive cost. A line that calls itself again counts once.
   Cost cost;
 };
 
-// Of an index into Database::files, by rising line; lines that cost nothing are left out.
+// `file`: an index into Database::files. By rising line; lines without cost are left out.
 std::vector<LineCost> line_costs(const CallTree& tree, uint32_t file, size_t metric);
 
 struct FileCost {
@@ -23,8 +22,8 @@ struct FileCost {
   double exclusive = 0;
 };
 
-// Of all files that have lines that cost something, by falling cost; lines that only call count as well, with
-// nothing.
+// Returns all files that have lines with costs, by falling cost. Lines that only call count as well, with no
+// cost.
 std::vector<FileCost> file_costs(const CallTree& tree, size_t metric);
 
 }  // namespace prof

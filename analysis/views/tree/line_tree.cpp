@@ -9,7 +9,7 @@
 namespace prof {
 namespace {
 
-// The frames of a tree at their lines, each once.
+// The frames of a tree at their lines, without duplicates.
 class LineFrames {
  public:
   explicit LineFrames(std::vector<Frame> functions) : functions_(std::move(functions)) {}
@@ -18,7 +18,7 @@ class LineFrames {
     const auto [known, is_new] = known_.try_emplace({function, location.file, location.line}, frames_.size());
     if (is_new) {
       Frame frame = functions_[function];
-      // What has no function is named after its line.
+      // Code without a function is named after its line.
       if (frame.kind != FrameKind::Line) {
         frame.file = location.file;
         frame.line = location.line;

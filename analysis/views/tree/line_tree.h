@@ -1,7 +1,7 @@
 #pragma once
 // The call tree split by source lines: its nodes are functions at one line each, the line that calls the next
-// function or spends the cost. A view of it has a row for each line where that of the call tree has one for
-// each function.
+// function or spends the cost. A view of it has a row for each line; a view of the call tree has one for each
+// function.
 
 #include "analysis/views/tree/call_tree.h"
 

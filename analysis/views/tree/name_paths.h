@@ -1,6 +1,6 @@
 #pragma once
-// Call paths by the names of functions alone, for tools that know nothing else of them: functions of one name
-// that one caller has are one path.
+// Call paths by the names of functions alone, for tools that need nothing else: functions with the same name
+// and the same caller are one path.
 
 #include <cstdint>
 #include <string>
@@ -22,11 +22,11 @@ struct NamePaths {
 
 NamePaths name_paths(const CallTree& tree);
 
-// What some threads (indices into Database::profiles) spent in each path itself: [path * metrics + m].
+// The exclusive cost of each path in some threads (indices into Database::profiles): [path * metrics + m].
 std::vector<double> own_costs_of_paths(const CallTree& tree, const NamePaths& paths,
                                        const std::vector<uint32_t>& profiles);
 
-// The same with all that each path calls.
+// The inclusive cost of each path.
 std::vector<double> with_callees(const NamePaths& paths, std::vector<double> costs, size_t metrics);
 
 }  // namespace prof

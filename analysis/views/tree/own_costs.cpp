@@ -8,7 +8,7 @@
 namespace prof {
 namespace {
 
-// Contexts that have others enclosed in them.
+// Marks contexts that enclose others.
 std::vector<bool> contexts_with_inner(const Database& database) {
   std::vector<bool> has_inner(database.contexts.size());
   for (const Context& context : database.contexts)
@@ -16,8 +16,8 @@ std::vector<bool> contexts_with_inner(const Database& database) {
   return has_inner;
 }
 
-// HPCToolkit measures at instructions, which it lists as part of their line: the innermost context that is
-// listed has what they cost as its exclusive cost.
+// HPCToolkit measures at instructions, which it lists as part of their line: the innermost listed context has
+// their costs as its exclusive cost.
 double own_cost(const Values& values, bool has_inner) {
   return has_inner ? values.point : values.exclusive;
 }

@@ -16,10 +16,10 @@ bool is_system_file(std::string_view path) {
          path.starts_with("../sysdeps/");
 }
 
-// The standard library's functions that compilers put into the program's own module.
+// Functions of the standard library that compilers put into the program's own module.
 bool is_standard_library_name(std::string_view name) {
   const size_t parameters = name.find('(');
-  const size_t result = name.rfind(' ', parameters);  // of a template: "void std::sort<...>(...)"
+  const size_t result = name.rfind(' ', parameters);  // for templates: "void std::sort<...>(...)"
   if (result != std::string_view::npos && name.substr(0, result).find('<') == std::string_view::npos)
     name.remove_prefix(result + 1);
   return name.starts_with("std::") || name.starts_with("__gnu_cxx::") || name.starts_with("core::") ||
@@ -62,7 +62,7 @@ class ChargedLines {
       line.own += cost.exclusive;
   }
 
-  // A line inside a context of the same line, as an instruction's, whose cost the outer one has.
+  // True for a line inside a context of the same line, such as an instruction's: the outer one has the cost.
   bool is_repeated(uint32_t c) const {
     const uint32_t parent = database_.contexts[c].parent;
     return parent != kNone && !starts_frame(database_.contexts[c]) &&
@@ -73,11 +73,11 @@ class ChargedLines {
     const uint32_t frame = tree_.nodes[tree_.node_of[c]].frame;
     const Frame& function = tree_.frames[frame];
     if (function.module >= of_system_.size()) return above;
-    if (of_runtime_[function.module]) return kNone;  // What measuring took is no cost of the program.
+    if (of_runtime_[function.module]) return kNone;  // the cost of measuring is not a cost of the program
     if (of_system_[function.module]) return above;
     const SourceLocation location = location_of(context);
     if (location.known()) return file_of_system_[location.file] ? above : number_of(frame, location);
-    // Instructions and loops lie in the line or function around them.
+    // Instructions and loops are in the line or function around them.
     if (!starts_frame(context)) return above;
     const SourceLocation defined = definition(function);
     if (defined.known()) return above;  // Its lines are charged, one by one.
@@ -96,7 +96,7 @@ class ChargedLines {
     return at->second;
   }
 
-  // The function that a line calls directly, of library code.
+  // Finds the library function that each line calls directly.
   void name_calls() {
     std::map<std::pair<uint32_t, uint32_t>, double> calls;
     for (uint32_t c = 0; c < line_of_.size(); ++c) {
@@ -122,7 +122,7 @@ class ChargedLines {
   std::vector<bool> of_system_, of_runtime_, file_of_system_;
   std::vector<uint32_t> line_of_;  // per context
   std::vector<ProgramLine> lines_;
-  std::vector<double> heaviest_;  // per line: what its most expensive context has
+  std::vector<double> heaviest_;  // per line: the cost of its most expensive context
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> numbers_;
 };
 

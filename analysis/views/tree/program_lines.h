@@ -1,7 +1,7 @@
 #pragma once
-// The lines of the program's own code by what they cost with the library code that they call: each sample
+// The lines of the program's own code, by their cost including the library code that they call. Each sample
 // counts once, at the innermost line of the program on its call path. A line that only calls other code of
-// the program is not charged for it, so the costs of all lines add up to at most the total.
+// the program is not charged for it. Therefore the costs of all lines add up to at most the total.
 
 #include <cstddef>
 #include <string_view>
@@ -24,19 +24,19 @@ struct ProgramLine {
 // Returns the lines by falling cost, at most `limit`. Empty if no code of the program was sampled.
 std::vector<ProgramLine> program_lines(const CallTree& tree, size_t limit);
 
-// For each context of the database which of `lines` it is charged to, as an index; kNone if none.
+// Returns for each context of the database which of `lines` it is charged to, as an index; kNone if none.
 std::vector<uint32_t> charged_lines(const CallTree& tree, const std::vector<ProgramLine>& lines);
 
 // True if the code of a module, by its path, comes with the system or with prof.
 bool is_system_path(std::string_view module);
 bool is_system_module(const Database& database, uint32_t module);
 
-// By module: true for code of the program of which no function has a symbol. Sentences name its functions by
-// the module and the offset in it, rather than what called them.
+// By module: true for code of the program without any function symbols. Sentences name its functions by the
+// module and the offset in it, rather than by their callers.
 std::vector<bool> stripped_modules(const Database& database);
 
-// True if a function, by its module or by where it is defined, comes with the system, its C++ headers or
-// prof: library code for somebody who reads a profile of the program.
+// True if a function, by its module or its definition, belongs to the system, its C++ headers or prof:
+// library code from the view of the program's author.
 bool is_library_code(const Database& database, const Frame& frame);
 
 // True for the functions that call main() and those of threads, which are on every call path.

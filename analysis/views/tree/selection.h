@@ -1,5 +1,5 @@
 #pragma once
-// Which threads and metrics of a database are shown, as a user names them. Used by every view.
+// The selected threads and metrics of a database, as a user names them. Used by every view.
 
 #include <cstdint>
 #include <stdexcept>
@@ -12,7 +12,7 @@ namespace prof {
 
 enum class SelectionFailure : uint8_t { UnknownMetric, UnknownThread };
 
-// what() is one line that names what there is to choose from.
+// what() is one line with the possible choices.
 class SelectionError : public std::runtime_error {
  public:
   SelectionError(SelectionFailure failure, const std::string& message)
@@ -26,22 +26,23 @@ class SelectionError : public std::runtime_error {
 struct Selection {
   std::vector<uint32_t> metrics;   // indices into Database::metrics; the first one orders the views
   std::vector<uint32_t> profiles;  // indices into Database::profiles, rising
-  bool every_profile = true;       // the database's own sums over profiles hold
+  bool every_profile = true;       // the database's own sums over profiles are valid
 };
 
-// Metrics by name (case does not matter); none given: all that are not zero everywhere, or all if all are.
-// Threads by index in their process ("0"), by "rank.thread" ("process.thread" if there is no rank), or by
-// name; each may be a shell pattern. None given: all. Throws SelectionError.
+// Selects metrics by name (case does not matter). If none is given, selects all that are not zero everywhere,
+// or all if all are zero. Selects threads by index in their process ("0"), by "rank.thread" ("process.thread"
+// if there is no rank), or by name; each may be a shell pattern. If none is given, selects all. Throws
+// SelectionError.
 Selection select(const Database& database, const std::vector<std::string>& metrics,
                  const std::vector<std::string>& threads);
 
-// By metric, then by what they are the costs of.
+// By metric, then by frame or context.
 using CostColumns = std::vector<std::vector<Cost>>;
 
-// What the selected profiles spent in each context: [position in metrics][context].
+// The exclusive costs in the selected profiles: [position in metrics][context].
 CostColumns context_costs(const Database& database, const Selection& selection);
 
-// "0.3 worker": rank and thread as --thread accepts them, and the name if it has one.
+// Returns "0.3 worker": rank and thread as --thread accepts them, and the name if it has one.
 std::string thread_label(const Database& database, uint32_t profile);
 
 }  // namespace prof

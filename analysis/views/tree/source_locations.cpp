@@ -23,7 +23,7 @@ bool is_heavier(const Cost& cost, const Cost& record, LineWeight weight) {
              : std::tie(cost.exclusive, cost.inclusive) > std::tie(record.exclusive, record.inclusive);
 }
 
-// Sums up what was spent at each line, and keeps the heaviest of each group.
+// Sums up the costs at each line, and keeps the most expensive line of each group.
 void keep_heaviest(std::vector<WeightedLine>& lines, LineWeight weight, std::vector<HeaviestLine>& best) {
   std::stable_sort(lines.begin(), lines.end(),
                    [](const WeightedLine& a, const WeightedLine& b) { return key(a) < key(b); });
@@ -39,14 +39,14 @@ void keep_heaviest(std::vector<WeightedLine>& lines, LineWeight weight, std::vec
   }
 }
 
-// A recursive call that was merged into its outermost frame is not the call that made the frame.
+// A recursive call that was merged into its outermost frame did not create the frame.
 bool makes_node(const CallTree& tree, uint32_t context) {
   const Context& c = tree.database->contexts[context];
   if (!starts_frame(c)) return false;
   return c.parent == kNone || tree.node_of[c.parent] == tree.nodes[tree.node_of[context]].parent;
 }
 
-// The line in its caller from which a frame is called.
+// Returns the line in its caller from which a frame is called.
 SourceLocation site_of(const CallTree& tree, uint32_t context) {
   const std::vector<Context>& contexts = tree.database->contexts;
   uint32_t from = contexts[context].parent;
@@ -67,7 +67,7 @@ SourceLocation location_of(const Context& context) {
 }
 
 SourceLocation definition(const Frame& frame) {
-  // HPCToolkit gives functions without line information a placeholder for a file, and no line.
+  // HPCToolkit gives functions without line information a placeholder as their file, and no line.
   return frame.line > 0 ? SourceLocation{frame.file, frame.line} : SourceLocation{};
 }
 

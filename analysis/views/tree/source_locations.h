@@ -1,6 +1,6 @@
 #pragma once
-// The source lines that views put beside frames. A frame has many lines; shown is the one that explains its
-// cost.
+// The source lines that views show beside frames. A frame has many lines; the one that explains its cost is
+// shown.
 
 #include <cstdint>
 #include <span>
@@ -23,30 +23,29 @@ struct HeaviestLine {
 };
 
 enum class LineWeight : uint8_t {
-  Exclusive,  // where the function itself spends; where it spends nothing itself, as Inclusive
-  Inclusive   // where most is spent in the function and what it calls
+  Exclusive,  // the line at which the function itself spends most; if it spends nothing itself, as Inclusive
+  Inclusive   // the line at which the function and its callees spend most
 };
 
-// For each group of nodes the heaviest line by a metric; without line information the location where the
-// function is defined. group_of_node holds a group or kNone for each node; frame_of_group a frame for each
-// group.
+// Returns for each group of nodes the most expensive line by a metric; without line information the
+// definition of the function. group_of_node has a group or kNone for each node; frame_of_group a frame for
+// each group.
 std::vector<HeaviestLine> heaviest_lines(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
                                          const std::vector<uint32_t>& frame_of_group, LineWeight weight,
                                          size_t metric = 0);
 
-// For each group of nodes what was spent at its location with all that is called from there, by the first
-// metric.
+// Returns for each group of nodes the cost at its location including callees, by the first metric.
 std::vector<double> inclusive_at(const CallTree& tree, const std::vector<uint32_t>& group_of_node,
                                  const std::vector<SourceLocation>& location_of_group);
 
-// For each node the line in its caller from which it is called, the heaviest where there are several.
+// Returns for each node the line in its caller that calls it, the most expensive one if there are several.
 std::vector<SourceLocation> call_sites(const CallTree& tree, size_t metric = 0);
 
-// The contexts of each node, for questions about a few nodes of a large tree.
+// The contexts of each node, for lookups of a few nodes of a large tree.
 class NodeContexts {
  public:
   explicit NodeContexts(const CallTree& tree);
-  // Rising. Valid as long as this is.
+  // Rising. Valid as long as this object.
   std::span<const uint32_t> of(uint32_t node) const {
     return {contexts_.data() + first_[node], contexts_.data() + first_[node + 1]};
   }
@@ -55,17 +54,17 @@ class NodeContexts {
   std::vector<uint32_t> first_, contexts_;
 };
 
-// heaviest_lines() of one group, by any metric. `frame` is the group's.
+// Does the same as heaviest_lines() for one group, by any metric. `frame` is the group's.
 HeaviestLine heaviest_line(const CallTree& tree, const NodeContexts& contexts,
                            std::span<const uint32_t> nodes, uint32_t frame, LineWeight weight, size_t metric);
 
-// call_sites() of one node, by any metric.
+// Does the same as call_sites() for one node, by any metric.
 SourceLocation call_site(const CallTree& tree, const NodeContexts& contexts, uint32_t node, size_t metric);
 
-// The line that a context is; not known if it is something else.
+// Returns the line of a context; unknown if it is not a line.
 SourceLocation location_of(const Context& context);
 
-// Where the function of a frame is defined; not known without a line.
+// Returns the definition of a frame's function; unknown if it has no line.
 SourceLocation definition(const Frame& frame);
 
 }  // namespace prof

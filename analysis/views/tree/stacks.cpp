@@ -37,7 +37,7 @@ Stacks build_stacks(const CallTree& tree) {
       parent = stacks.nodes[above].parent;
       if (!location.known()) location = stacks.nodes[above].location;
     } else if (above != kNone && stacks.nodes[above].call != tree.nodes[call].parent) {
-      // A recursive call that was folded into its outermost frame: what is above that frame stays.
+      // A recursive call that was folded into its outermost frame: the part above that frame stays.
       while (parent != kNone && stacks.nodes[parent].call != call) parent = stacks.nodes[parent].parent;
       if (parent != kNone) parent = stacks.nodes[parent].parent;
     }

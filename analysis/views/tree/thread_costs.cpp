@@ -24,7 +24,7 @@ double Spread::stddev() const {
 
 namespace {
 
-// Of a tree whose nodes are the frames of the database: their costs as the database has them.
+// For a tree whose nodes are the frames of the database: their costs, as in the database.
 template <class Add>
 void add_frames(const CallTree& tree, uint32_t profile, std::vector<ProfileValue>& buffer, Add add) {
   std::vector<uint32_t> position(tree.database->metrics.size(), kNone);
@@ -37,7 +37,8 @@ void add_frames(const CallTree& tree, uint32_t profile, std::vector<ProfileValue
   }
 }
 
-// Of a folded tree: what was spent in a node itself is inclusive in it and in all nodes above it.
+// For a folded tree: the exclusive cost of a node is part of the inclusive cost of it and of all nodes above
+// it.
 template <class Add>
 void add_folded(const CallTree& tree, const OwnCosts& own, Add add) {
   const auto width = static_cast<uint32_t>(tree.metrics());

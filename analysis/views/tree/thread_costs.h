@@ -1,5 +1,5 @@
 #pragma once
-// Statistics over threads for rows that are made of several nodes of the call tree.
+// Statistics over threads for rows that consist of several nodes of the call tree.
 
 #include <cstdint>
 #include <stop_token>
@@ -9,8 +9,7 @@
 
 namespace prof {
 
-// Over the threads in which a row occurs (count), so the minimum is that of the threads that were there at
-// all.
+// Over the threads in which a row occurs (count): the minimum ignores threads in which it does not.
 struct Spread {
   double sum = 0, minimum = 0, maximum = 0, sum_of_squares = 0;
   uint32_t count = 0;
@@ -32,7 +31,7 @@ struct Instance {
 
 class ThreadCosts {
  public:
-  // Once it is asked to stop, it must not be used.
+  // Must not be used after a request to stop.
   explicit ThreadCosts(const CallTree& tree, const std::stop_token& stop = {});
 
   ThreadSpread spread(const std::vector<Instance>& instances, size_t metric) const;

@@ -12,7 +12,7 @@
 namespace prof {
 
 struct ViewOptions {
-  double threshold_percent = 0;  // rows below this share of every metric's total are left out; 0..100
+  double threshold_percent = 0;  // rows below this share of the total of every metric are left out; 0..100
   uint32_t levels = 0;           // at most so many levels of the tree; 0: all
   bool statistics = false;       // fill View::threads
 };
@@ -31,8 +31,8 @@ struct View {
   std::vector<ThreadSpread> threads;  // like costs; empty unless requested
 };
 
-// Who calls whom from the entry points on, by inclusive cost of the first metric. Places are the heaviest
-// lines.
+// Callers with their callees from the entry points on, by inclusive cost of the first metric. Places are the
+// most expensive lines.
 View top_down(const CallTree& tree, const ViewOptions& options);
 
 // Each function by its exclusive cost, with its callers below it. A caller's costs are those of the function
@@ -40,24 +40,24 @@ View top_down(const CallTree& tree, const ViewOptions& options);
 View bottom_up(const CallTree& tree, const ViewOptions& options);
 
 // Each function once: exclusive cost over all its frames, inclusive cost over its outermost frames only, so
-// that recursion counts once. By exclusive, then inclusive cost.
+// that recursion counts once. Sorted by exclusive, then inclusive cost.
 View flat(const CallTree& tree, const ViewOptions& options);
 
-// True if the amount of a cost reaches the threshold; zero never does. Differences of two profiles may be
+// True if the absolute cost reaches the threshold; zero never does. Differences of two profiles may be
 // negative.
 bool passes(const CallTree& tree, double value, size_t metric, double threshold_percent);
 
-// The nodes that top_down() has rows for: those of which a cost reaches the threshold and, if there are
-// negative costs, also those above them, as the costs of callees may cancel each other out.
+// Returns the nodes for which top_down() has rows: those with a cost that reaches the threshold. If there are
+// negative costs, also their ancestors, because the costs of callees may cancel each other out.
 std::vector<bool> shown_nodes(const CallTree& tree, double threshold_percent);
 
-// The nodes of each frame in preorder: of frame f nodes[first[f]] to nodes[first[f + 1] - 1].
+// The nodes of each frame in preorder: for frame f nodes[first[f]] to nodes[first[f + 1] - 1].
 struct FrameInstances {
   std::vector<uint32_t> first, nodes;
 };
 FrameInstances instances_of_frames(const CallTree& tree);
 
-// Marks which of some nodes (in preorder) lie in no other of them.
+// Marks the outermost ones of some nodes (in preorder).
 std::vector<Instance> mark_outermost(const CallTree& tree, const uint32_t* begin, const uint32_t* end);
 
 // Exclusive costs of all instances, inclusive costs of the outermost ones.

@@ -269,7 +269,7 @@ void end_launch(const FollowedCall& call, const CUpti_CallbackData& data, bool s
     if (uses_event_times()) end_event_time(id, stream_of(call, data), latest);
     return;
   }
-  if (uses_event_times()) abandon_event_time(id);
+  if (uses_event_times()) cancel_event_time(id);
   discard_launch(sequence, id);
 }
 
@@ -294,10 +294,10 @@ void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
       device_of(data.context);
       return;
     case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
-      forget_context(data.context);
+      remove_context(data.context);
       return;
     case CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING:
-      forget_stream(data.resourceHandle.stream);
+      remove_stream(data.resourceHandle.stream);
       return;
     default:
       return;
@@ -338,7 +338,7 @@ CUptiResult follow_calls(CUpti_SubscriberHandle subscriber) noexcept {
   return CUPTI_SUCCESS;
 }
 
-void forget_calls() noexcept {
+void reset_calls_after_fork() noexcept {
   is_child.store(true, std::memory_order_relaxed);
   open_call.depth = 0;
   captures.store(0, std::memory_order_relaxed);

@@ -15,6 +15,6 @@ void CUPTIAPI on_callback(void* user, CUpti_CallbackDomain domain, CUpti_Callbac
 CUptiResult follow_calls(CUpti_SubscriberHandle subscriber) noexcept;
 
 // Resets the state in a forked child, which has no device.
-void forget_calls() noexcept;
+void reset_calls_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -16,11 +16,11 @@ constexpr size_t kMaxContexts = 32;
 constexpr uint32_t kMaxTimings = 8192;
 
 // The device's clock and ours drift apart by some 50 parts per million: 5 us in this interval.
-constexpr uint64_t kEpochInterval_ns = 100'000'000;
+constexpr uint64_t kEpochIntervalNs = 100'000'000;
 // An idle device passes an event within some 10 us; there is no wait for a busy one. The first epoch is worth
 // a longer wait: without it, nothing can be timed.
-constexpr uint64_t kEpochWait_ns = 100'000;
-constexpr uint64_t kFirstEpochWait_ns = 20'000'000;
+constexpr uint64_t kEpochWaitNs = 100'000;
+constexpr uint64_t kFirstEpochWaitNs = 20'000'000;
 constexpr int kFirstEpochTries = 3;
 
 constinit SpinLock lock;  // guards what contexts have available
@@ -108,12 +108,12 @@ Epoch* new_epoch(EventContext& context) noexcept {
 // Uses the shortest of several tries, which was not interrupted.
 bool fix_first(Epoch*& epoch, EventContext& context) noexcept {
   uint64_t shortest = 0;
-  if (!fix(*epoch, context.stream, kFirstEpochWait_ns, shortest)) return false;
+  if (!fix(*epoch, context.stream, kFirstEpochWaitNs, shortest)) return false;
   for (int i = 1; i < kFirstEpochTries; ++i) {
     Epoch* other = new_epoch(context);
     uint64_t uncertainty = 0;
     if (!other || !other->event) continue;
-    if (fix(*other, context.stream, kEpochWait_ns, uncertainty) && uncertainty < shortest) {
+    if (fix(*other, context.stream, kEpochWaitNs, uncertainty) && uncertainty < shortest) {
       std::swap(epoch, other);
       shortest = uncertainty;
     }
@@ -128,7 +128,7 @@ void renew_epoch(EventContext& context) noexcept {
   uint64_t uncertainty = 0;
   const bool is_fixed =
       epoch && epoch->event &&
-      (context.latest ? fix(*epoch, context.stream, kEpochWait_ns, uncertainty) : fix_first(epoch, context));
+      (context.latest ? fix(*epoch, context.stream, kEpochWaitNs, uncertainty) : fix_first(epoch, context));
   const Locked locked(lock);
   if (is_fixed) {
     release(context, context.latest);
@@ -148,7 +148,7 @@ Epoch* epoch_of(EventContext& context) noexcept {
     renews = now >= context.epoch_due_ns && !context.makes_epoch;
     if (renews) {
       context.makes_epoch = true;
-      context.epoch_due_ns = now + kEpochInterval_ns;
+      context.epoch_due_ns = now + kEpochIntervalNs;
     }
   }
   if (renews) renew_epoch(context);
@@ -207,12 +207,12 @@ EventContext* find_event_context(CUcontext context) noexcept {
   return context ? find_context(context) : nullptr;
 }
 
-void drop_context(EventContext& context) noexcept {
+void remove_event_context(EventContext& context) noexcept {
   const Locked locked(lock);
   context = EventContext{};
 }
 
-void forget_event_pool() noexcept {
+void reset_event_pool_after_fork() noexcept {
   new (&lock) SpinLock;
   arena = Arena{};  // its memory was not copied
   for (EventContext& context : contexts) context = EventContext{};

@@ -48,10 +48,10 @@ void give_back(Timing& timing) noexcept;
 
 // Returns nullptr if the context is not known.
 EventContext* find_event_context(CUcontext context) noexcept;
-// Forgets a context that was destroyed, and the events with it.
-void drop_context(EventContext& context) noexcept;
+// Removes a context that was destroyed, and the events with it.
+void remove_event_context(EventContext& context) noexcept;
 
 // Resets the pool in a forked child.
-void forget_event_pool() noexcept;
+void reset_event_pool_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

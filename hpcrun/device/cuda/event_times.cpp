@@ -13,11 +13,11 @@ namespace hpcrun::cuda {
 
 namespace {
 
-constexpr uint64_t kCollectInterval_ns = 100'000'000;
+constexpr uint64_t kCollectIntervalNs = 100'000'000;
 
 // For work that cannot be left to another thread. The wait is limited, because the driver may never return to
 // that thread.
-constexpr uint64_t kPatience_ns = 1'000'000'000;
+constexpr uint64_t kCollectorTimeoutNs = 1'000'000'000;
 
 constinit bool is_used = false;
 constinit std::atomic<uint64_t> untimed{0};
@@ -149,7 +149,7 @@ void collect() noexcept {
 }
 
 // Drops the launches of a context whose events were destroyed. Must be called by the one collector.
-void drop_launches(const EventContext& context) noexcept {
+void remove_launches(const EventContext& context) noexcept {
   for (Queue* queue = first_queue(); queue; queue = queue->next) {
     for (;;) {
       Launch* launch;
@@ -205,7 +205,7 @@ void end_event_time(uint32_t id, CUstream stream, uint64_t latest_ns) noexcept {
   give_back(*timing);
 }
 
-void abandon_event_time(uint32_t id) noexcept {
+void cancel_event_time(uint32_t id) noexcept {
   if (Timing* const timing = timing_of(id)) {
     attach(id, nullptr);
     give_back(*timing);
@@ -223,12 +223,12 @@ void collect_event_times() noexcept {
 void collect_event_times_now_and_then() noexcept {
   const uint64_t now = monotonic_ns();
   uint64_t before = collected_ns.load(std::memory_order_relaxed);
-  if (now - before < kCollectInterval_ns || !collected_ns.compare_exchange_strong(before, now)) return;
+  if (now - before < kCollectIntervalNs || !collected_ns.compare_exchange_strong(before, now)) return;
   collect_event_times();
 }
 
 void suspend_context(CUcontext context) noexcept {
-  const Collector alone(kPatience_ns);
+  const Collector alone(kCollectorTimeoutNs);
   EventContext* const known = context ? find_event_context(context) : nullptr;
   if (!known) return;
   if (alone) collect();
@@ -236,18 +236,18 @@ void suspend_context(CUcontext context) noexcept {
 }
 
 void end_suspension(CUcontext context, bool is_destroyed) noexcept {
-  const Collector alone(kPatience_ns);
+  const Collector alone(kCollectorTimeoutNs);
   EventContext* const known = context ? find_event_context(context) : nullptr;
   if (!known || !known->is_suspended) return;
   known->is_suspended = false;
   if (!is_destroyed || !alone) return;
-  drop_launches(*known);
-  drop_context(*known);
+  remove_launches(*known);
+  remove_event_context(*known);
 }
 
 void finish_event_times() noexcept {
   if (launches_under_way() != 0) {
-    if (const Collector alone(kPatience_ns); alone) collect();
+    if (const Collector alone(kCollectorTimeoutNs); alone) collect();
   }
   const uint64_t count = untimed.load();
   if (!count) return;
@@ -259,9 +259,9 @@ void finish_event_times() noexcept {
   note_degradation(note);
 }
 
-void forget_event_times() noexcept {
+void reset_event_times_after_fork() noexcept {
   collecting.clear();
-  forget_event_pool();
+  reset_event_pool_after_fork();
   is_used = false;
 }
 

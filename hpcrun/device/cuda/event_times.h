@@ -18,8 +18,8 @@ bool uses_event_times() noexcept;
 // launch had ended by then; UINT64_MAX: not known.
 void begin_event_time(uint32_t id, CUcontext context, CUstream stream) noexcept;
 void end_event_time(uint32_t id, CUstream stream, uint64_t latest_ns) noexcept;
-// Abandons the timing of a launch that the driver refused; the launch remains.
-void abandon_event_time(uint32_t id) noexcept;
+// Cancels the timing of a launch that the driver refused; the launch remains.
+void cancel_event_time(uint32_t id) noexcept;
 
 // Completes tasks that have ended.
 void collect_event_times() noexcept;
@@ -35,6 +35,6 @@ void end_suspension(CUcontext context, bool is_destroyed) noexcept;
 void finish_event_times() noexcept;
 
 // Resets the state in a forked child.
-void forget_event_times() noexcept;
+void reset_event_times_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -59,7 +59,7 @@ class ContextChange {
     if (!context_) return;
     const bool is_destroyed = succeeded && is_gone();
     end_suspension(context_, is_destroyed);
-    if (is_destroyed) forget_context(context_);
+    if (is_destroyed) remove_context(context_);
   }
 
  private:
@@ -100,9 +100,9 @@ void note_new_context(CUpti_CallbackId id, const void* arguments) noexcept {
 void* substitute_driver(const char* name) noexcept;
 
 // Reports a call as CUPTI does.
-class ToldCall {
+class ReportedCall {
  public:
-  ToldCall(CUpti_CallbackId id, const void* arguments, const char* kernel) noexcept
+  ReportedCall(CUpti_CallbackId id, const void* arguments, const char* kernel) noexcept
       : id_(id), change_(id, arguments) {
     data_.functionParams = arguments;
     data_.functionReturnValue = &result_;
@@ -153,7 +153,7 @@ struct Hook<id, Arguments, CUresult (*)(Values...)> {
     const auto function = original<CUresult (*)(Values...)>(id);
     if (!follows.load(std::memory_order_relaxed)) return function(values...);
     const Arguments arguments{values...};
-    ToldCall call(id, &arguments, kernel_of(arguments));
+    ReportedCall call(id, &arguments, kernel_of(arguments));
     return call.returned(function(values...));
   }
 };
@@ -162,7 +162,7 @@ struct NoArguments {};
 
 CUresult destroy_stream(CUstream stream) noexcept {
   const auto function = original<PFN_cuStreamDestroy_v4000>(CUPTI_DRIVER_TRACE_CBID_cuStreamDestroy_v2);
-  if (follows.load(std::memory_order_relaxed)) forget_stream(stream);
+  if (follows.load(std::memory_order_relaxed)) remove_stream(stream);
   return function(stream);
 }
 
@@ -346,7 +346,7 @@ void follow_hooks(void* driver_library) noexcept {
   follows.store(true, std::memory_order_release);
 }
 
-void forget_hooks() noexcept {
+void reset_hooks_after_fork() noexcept {
   follows.store(false, std::memory_order_relaxed);
 }
 

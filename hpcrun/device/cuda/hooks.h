@@ -16,6 +16,6 @@ void stand_by() noexcept;
 void follow_hooks(void* driver_library) noexcept;
 
 // Resets the state in a forked child: its hooks stay, and only pass calls on.
-void forget_hooks() noexcept;
+void reset_hooks_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -92,13 +92,13 @@ void at_exit() noexcept {
 }
 
 void after_fork_in_child() noexcept {
-  forget_calls();
-  forget_hooks();
-  forget_event_times();
-  forget_kernels();
-  forget_objects();
-  forget_outstanding();
-  forget_records();
+  reset_calls_after_fork();
+  reset_hooks_after_fork();
+  reset_event_times_after_fork();
+  reset_kernels_after_fork();
+  reset_objects_after_fork();
+  reset_outstanding_after_fork();
+  reset_records_after_fork();
 }
 
 void follow(void* driver_library) noexcept {

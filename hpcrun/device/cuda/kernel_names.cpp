@@ -50,10 +50,10 @@ const char* name_of_kernel(CUfunction kernel) noexcept {
   return known_name(kernel);
 }
 
-void forget_kernels() noexcept {
+void reset_kernels_after_fork() noexcept {
   new (&lock) SpinLock;
   arena = Arena{};  // its memory was not copied
-  names.forget_all();
+  names.reset_after_fork();
 }
 
 }  // namespace hpcrun::cuda

@@ -13,6 +13,6 @@ void note_kernel(const void* kernel, const char* name) noexcept;
 const char* name_of_kernel(CUfunction kernel) noexcept;
 
 // Resets the names in a forked child.
-void forget_kernels() noexcept;
+void reset_kernels_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

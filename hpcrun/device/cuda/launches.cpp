@@ -78,7 +78,7 @@ void Launches::cover(LaunchList& list, uint64_t sequence, uint64_t now_ns) noexc
 
 Launch* Launches::overdue(const LaunchList& list, uint64_t now_ns) noexcept {
   for (Launch* launch = list.first; launch && launch->covered_ns; launch = launch->next)
-    if (now_ns - launch->covered_ns > kOverdue_ns) return launch;
+    if (now_ns - launch->covered_ns > kOverdueNs) return launch;
   return nullptr;
 }
 

@@ -72,10 +72,10 @@ class Launches {
   uint32_t count() const noexcept { return count_; }
 
   // Resets the state in a forked child: the memory was not copied.
-  void forget_all() noexcept { *this = Launches{}; }
+  void reset_after_fork() noexcept { *this = Launches{}; }
 
   // The driver delivers its buffers at flushes, and each wait makes one.
-  static constexpr uint64_t kOverdue_ns = 1'000'000'000;
+  static constexpr uint64_t kOverdueNs = 1'000'000'000;
 
  private:
   struct Slot {

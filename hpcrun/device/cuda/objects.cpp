@@ -189,7 +189,7 @@ Queue* queue_of(CUcontext context, CUstream stream) noexcept {
   return made_stream(context, stream);
 }
 
-void forget_stream(CUstream stream) noexcept {
+void remove_stream(CUstream stream) noexcept {
   const Locked locked(lock);
   auto* const queue = static_cast<Queue*>(streams.find(stream));
   if (!queue) return;
@@ -198,7 +198,7 @@ void forget_stream(CUstream stream) noexcept {
   closed_queues = queue;
 }
 
-void forget_context(CUcontext context) noexcept {
+void remove_context(CUcontext context) noexcept {
   const Locked locked(lock);
   if (contexts.find(context)) contexts.put(context, nullptr);
   if (default_streams.find(context)) default_streams.put(context, nullptr);
@@ -262,11 +262,11 @@ uint32_t tasks_of(CUgraphExec graph) noexcept {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(graphs.find(graph)));
 }
 
-void forget_objects() noexcept {
+void reset_objects_after_fork() noexcept {
   new (&lock) SpinLock;
   arena = Arena{};  // its memory was not copied
   for (HandleTable* table : {&contexts, &streams, &default_streams, &per_thread_streams, &events, &graphs})
-    table->forget_all();
+    table->reset_after_fork();
   for (Device& device : devices) device = Device{};
   device_count = 0;
   queues.store(nullptr, std::memory_order_relaxed);

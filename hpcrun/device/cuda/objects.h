@@ -46,9 +46,9 @@ CUcontext primary_context_of(CUdevice device) noexcept;  // nullptr: not known
 // it is not measured.
 Queue* queue_of(CUcontext context, CUstream stream) noexcept;
 
-// Forget a handle, which may be reused.
-void forget_stream(CUstream stream) noexcept;
-void forget_context(CUcontext context) noexcept;
+// Remove a handle, which may be reused.
+void remove_stream(CUstream stream) noexcept;
+void remove_context(CUcontext context) noexcept;
 
 // Returns the list of all queues so far, newest first.
 Queue* first_queue() noexcept;
@@ -63,6 +63,6 @@ void note_graph(CUgraphExec graph, uint32_t tasks) noexcept;
 uint32_t tasks_of(CUgraphExec graph) noexcept;  // 0: not known
 
 // Resets the tables in a forked child, which does not have the parent's objects.
-void forget_objects() noexcept;
+void reset_objects_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -71,9 +71,9 @@ void cover_device(const Device& device, uint64_t sequence) noexcept {
     if (queue->device == &device) cover_queue(*queue, sequence);
 }
 
-void forget_outstanding() noexcept {
+void reset_outstanding_after_fork() noexcept {
   new (&launch_lock) SpinLock;
-  launches.forget_all();
+  launches.reset_after_fork();
 }
 
 }  // namespace hpcrun::cuda

@@ -43,6 +43,6 @@ void cover_queue(Queue& queue, uint64_t sequence) noexcept;
 void cover_device(const Device& device, uint64_t sequence) noexcept;
 
 // Resets the state in a forked child.
-void forget_outstanding() noexcept;
+void reset_outstanding_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -20,7 +20,7 @@ constexpr size_t kBufferBytes = 64 * 1024;
 constexpr size_t kMaxBuffers = 1024;
 
 // The time before a kill for which launches may be lost.
-constexpr uint64_t kFlushInterval_ns = 100'000'000;
+constexpr uint64_t kFlushIntervalNs = 100'000'000;
 
 struct Buffer {
   Buffer* next;
@@ -236,7 +236,7 @@ CUptiResult start_records() noexcept {
       cupti.register_timestamp_callback && cupti.register_timestamp_callback(timestamp) == CUPTI_SUCCESS;
   observe_clock();
   // A thread of CUPTI does this, for buffers that are full.
-  if (cupti.flush_period) cupti.flush_period(kFlushInterval_ns / 1'000'000);
+  if (cupti.flush_period) cupti.flush_period(kFlushIntervalNs / 1'000'000);
   CUptiResult result = cupti.cuptiActivityRegisterCallbacks(give_buffer, take_records);
   for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                                         CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET})
@@ -253,7 +253,7 @@ void flush_records(bool force) noexcept {
 void flush_at_times() noexcept {
   const uint64_t now = monotonic_ns();
   uint64_t before = flushed_ns.load(std::memory_order_relaxed);
-  if (now - before < kFlushInterval_ns || launches_under_way() == 0 ||
+  if (now - before < kFlushIntervalNs || launches_under_way() == 0 ||
       !flushed_ns.compare_exchange_strong(before, now))
     return;
   cupti.cuptiActivityFlushAll(0);
@@ -281,7 +281,7 @@ void finish_records() noexcept {
     note_degradation("CUDA: memory for records of tasks ran out; device times exclude some tasks");
 }
 
-void forget_records() noexcept {
+void reset_records_after_fork() noexcept {
   for (SpinLock* lock : {&buffer_lock, &delivery_lock}) new (lock) SpinLock;
   free_buffers = nullptr;
   buffer_count = 0;

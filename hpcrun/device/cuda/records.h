@@ -21,6 +21,6 @@ void flush_at_times() noexcept;
 void finish_records() noexcept;
 
 // Resets the state in a forked child.
-void forget_records() noexcept;
+void reset_records_after_fork() noexcept;
 
 }  // namespace hpcrun::cuda

@@ -247,10 +247,10 @@ void add_scope(DeviceCall& call, Queue& queue, cl_event event) noexcept {
     call.waits_for_queue(queue.index);
 }
 
-void forget_commands() noexcept {
+void reset_commands_after_fork() noexcept {
   new (&free_lock) SpinLock;
   free_commands = nullptr;
-  forget_dependencies();
+  reset_dependencies_after_fork();
 }
 
 }  // namespace hpcrun::opencl

@@ -44,6 +44,6 @@ Launch launch_under_way(Queue& queue, cl_event event) noexcept;
 void add_scope(DeviceCall& call, Queue& queue, cl_event event) noexcept;
 
 // Resets the state in a forked child.
-void forget_commands() noexcept;
+void reset_commands_after_fork() noexcept;
 
 }  // namespace hpcrun::opencl

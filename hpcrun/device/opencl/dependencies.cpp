@@ -87,7 +87,7 @@ AwaitedTask latest_end(Dependencies* dependencies, uint64_t now_ns) noexcept {
   return latest;
 }
 
-void forget_dependencies() noexcept {
+void reset_dependencies_after_fork() noexcept {
   new (&free_lock) SpinLock;
   first_free = nullptr;
 }

@@ -21,6 +21,6 @@ void release(Dependencies* dependencies) noexcept;
 AwaitedTask latest_end(Dependencies* dependencies, uint64_t now_ns) noexcept;
 
 // Resets the state in a forked child.
-void forget_dependencies() noexcept;
+void reset_dependencies_after_fork() noexcept;
 
 }  // namespace hpcrun::opencl

@@ -25,15 +25,15 @@ bool has_uuid(cl_device_id device) noexcept {
 
 // Returns the device's position among those of its platform.
 unsigned place_of(cl_device_id device) noexcept {
-  constexpr cl_uint kMost = 64;
+  constexpr cl_uint kMaxDevices = 64;
   cl_platform_id platform = nullptr;
-  cl_device_id all[kMost];
+  cl_device_id all[kMaxDevices];
   cl_uint count = 0;
   if (next.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, static_cast<void*>(&platform),
                            nullptr) != CL_SUCCESS ||
-      next.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, kMost, all, &count) != CL_SUCCESS)
+      next.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, kMaxDevices, all, &count) != CL_SUCCESS)
     return 0;
-  for (cl_uint i = 0; i < count && i < kMost; ++i)
+  for (cl_uint i = 0; i < count && i < kMaxDevices; ++i)
     if (all[i] == device) return i;
   return 0;
 }

@@ -54,8 +54,8 @@ void stand_in_front() noexcept {
 }
 
 void after_fork_in_child() noexcept {
-  forget_objects();
-  forget_commands();
+  reset_objects_after_fork();
+  reset_commands_after_fork();
 }
 
 cl_int answer(const void* value, size_t bytes, size_t room, void* out, size_t* bytes_out) noexcept {

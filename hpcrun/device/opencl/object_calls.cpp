@@ -184,7 +184,7 @@ cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform) {
 cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char* name, cl_int* error) {
   return blocking(public_functions.clCreateKernel, devices_of(program), [&]() noexcept {
     cl_kernel kernel = next.clCreateKernel(program, name, error);
-    if (kernel) forget_kernel(kernel);
+    if (kernel) remove_kernel(kernel);
     return kernel;
   });
 }
@@ -196,7 +196,7 @@ cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint count, c
     const cl_int status = next.clCreateKernelsInProgram(program, count, kernels, &made);
     if (status != CL_SUCCESS) return status;
     if (count_out) *count_out = made;
-    for (cl_uint i = 0; kernels && i < made && i < count; ++i) forget_kernel(kernels[i]);
+    for (cl_uint i = 0; kernels && i < made && i < count; ++i) remove_kernel(kernels[i]);
     return status;
   });
 }
@@ -204,7 +204,7 @@ cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint count, c
 cl_kernel CL_API_CALL clCloneKernel(cl_kernel kernel, cl_int* error) {
   return blocking(public_functions.clCloneKernel, devices_of(kernel), [&]() noexcept {
     cl_kernel copy = next.clCloneKernel(kernel, error);
-    if (copy) forget_kernel(copy);
+    if (copy) remove_kernel(copy);
     return copy;
   });
 }

@@ -137,7 +137,7 @@ cl_int CL_API_CALL clReleaseCommandQueue(cl_command_queue handle) {
   if (!queue) return next.clReleaseCommandQueue(handle);
   call.waits_for_device(queue->device->index);
   // Done first: after the release, another thread may get the handle for a queue of its own.
-  if (queue->references.fetch_sub(1, std::memory_order_relaxed) == 1) forget_queue(handle);
+  if (queue->references.fetch_sub(1, std::memory_order_relaxed) == 1) remove_queue(handle);
   return next.clReleaseCommandQueue(handle);
 }
 

@@ -151,14 +151,14 @@ Queue* queue_of(cl_command_queue handle) noexcept {
   return static_cast<Queue*>(queues.find(handle));
 }
 
-void forget_queue(cl_command_queue handle) noexcept {
+void remove_queue(cl_command_queue handle) noexcept {
   const Locked locked(lock);
   close_locked(handle);
 }
 
 void add_context(cl_context handle) noexcept {
-  constexpr size_t kMost = 64;
-  cl_device_id ids[kMost];
+  constexpr size_t kMaxDevices = 64;
+  cl_device_id ids[kMaxDevices];
   size_t bytes = 0;
   if (next.clGetContextInfo(handle, CL_CONTEXT_DEVICES, sizeof ids, static_cast<void*>(ids), &bytes) !=
       CL_SUCCESS)
@@ -200,17 +200,17 @@ const char* name_of_kernel(cl_kernel kernel) noexcept {
   return name;
 }
 
-void forget_kernel(cl_kernel kernel) noexcept {
+void remove_kernel(cl_kernel kernel) noexcept {
   const Locked locked(lock);
   if (kernels.find(kernel)) kernels.put(kernel, nullptr);
 }
 
-void forget_objects() noexcept {
+void reset_objects_after_fork() noexcept {
   new (&lock) SpinLock;
   arena = Arena{};  // its memory was not copied
-  queues.forget_all();
-  contexts.forget_all();
-  kernels.forget_all();
+  queues.reset_after_fork();
+  contexts.reset_after_fork();
+  kernels.reset_after_fork();
   for (Device& device : devices) new (&device) Device;
   device_count = 0;
   closed_queues = nullptr;

@@ -45,8 +45,8 @@ Device* device_of(cl_device_id handle) noexcept;
 Queue* add_queue(cl_command_queue handle, cl_device_id device, bool in_order) noexcept;
 // Returns nullptr if the queue is not measured.
 Queue* queue_of(cl_command_queue handle) noexcept;
-// Forgets a queue whose last reference was released: the handle may be reused.
-void forget_queue(cl_command_queue handle) noexcept;
+// Removes a queue whose last reference was released: the handle may be reused.
+void remove_queue(cl_command_queue handle) noexcept;
 
 // Devices of a context, one bit per index.
 using DeviceSet = uint32_t;
@@ -57,13 +57,13 @@ DeviceSet all_devices() noexcept;
 // Returns the function's name. It is looked up at the first launch of a kernel object, and kept as long as
 // the process lives.
 const char* name_of_kernel(cl_kernel kernel) noexcept;
-// Forgets a kernel whose handle was reused.
-void forget_kernel(cl_kernel kernel) noexcept;
+// Removes a kernel whose handle was reused.
+void remove_kernel(cl_kernel kernel) noexcept;
 
 // Allocates memory that stays as long as the process lives; returns nullptr if there is none.
 void* keep(size_t bytes) noexcept;
 
 // Resets the tables in a forked child, which does not have the parent's objects.
-void forget_objects() noexcept;
+void reset_objects_after_fork() noexcept;
 
 }  // namespace hpcrun::opencl

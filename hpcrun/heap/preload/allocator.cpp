@@ -15,11 +15,11 @@ extern constinit HeapHooks heap_hooks __attribute__((alias("hpcrun_heap_hooks"))
 namespace {
 
 void* first_malloc(size_t bytes) noexcept {
-  return is_ready() ? behind.malloc(bytes) : allocate_early(bytes);
+  return is_ready() ? next.malloc(bytes) : allocate_early(bytes);
 }
 
 void* first_calloc(size_t count, size_t each) noexcept {
-  if (is_ready()) return behind.calloc(count, each);
+  if (is_ready()) return next.calloc(count, each);
   size_t bytes;
   if (!__builtin_mul_overflow(count, each, &bytes)) return allocate_early(bytes);
   errno = ENOMEM;
@@ -27,18 +27,18 @@ void* first_calloc(size_t count, size_t each) noexcept {
 }
 
 void* first_realloc(void* at, size_t bytes) noexcept {
-  if (is_ready()) return behind.realloc(at, bytes);
+  if (is_ready()) return next.realloc(at, bytes);
   return at ? nullptr : allocate_early(bytes);
 }
 
-// Not of whoever looks the allocator up, and has nothing from it.
+// Ignores what the thread releases that looks up the allocator: it has nothing from the allocator yet.
 void first_free(void* at) noexcept {
-  if (is_ready()) behind.free(at);
+  if (is_ready()) next.free(at);
 }
 
 }  // namespace
 
-constinit Allocator behind{
+constinit Allocator next{
     .malloc = first_malloc, .calloc = first_calloc, .realloc = first_realloc, .free = first_free};
 constinit std::atomic<Lookup> lookup{Lookup::NotYet};
 
@@ -60,9 +60,9 @@ bool is_in_c_library(const void* function) noexcept {
 #define HPCRUN_FIND(name) void* const found_##name = find_next(#name);
   HPCRUN_ALLOCATOR_CALLS(HPCRUN_FIND)
 #undef HPCRUN_FIND
-  behind.is_c_library = is_in_c_library(found_free);
+  next.is_c_library = is_in_c_library(found_free);
 #define HPCRUN_KEEP(name) \
-  __atomic_store_n(&behind.name, reinterpret_cast<decltype(&(::name))>(found_##name), __ATOMIC_RELAXED);
+  __atomic_store_n(&next.name, reinterpret_cast<decltype(&(::name))>(found_##name), __ATOMIC_RELAXED);
   HPCRUN_ALLOCATOR_CALLS(HPCRUN_KEEP)
 #undef HPCRUN_KEEP
   errno = error;
@@ -72,7 +72,7 @@ bool is_in_c_library(const void* function) noexcept {
 
 namespace {
 
-// Before the program has threads, if nobody allocated yet.
+// Runs before the program has threads, unless an allocation was made earlier.
 __attribute__((constructor(101))) void start() noexcept {
   is_ready();
 }

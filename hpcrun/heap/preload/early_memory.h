@@ -1,17 +1,17 @@
 #pragma once
-// Memory for who allocates while the program's allocator is being looked up: the loader does. It is never
-// given back.
+// Memory for allocations made while the program's allocator is being looked up, such as the loader's. It is
+// never released.
 
 #include <cstddef>
 
 namespace hpcrun {
 
-// Zeroed, aligned to 16 bytes; nullptr with errno ENOMEM when all is used.
+// Returns zeroed memory, aligned to 16 bytes, or nullptr with errno ENOMEM if none is left.
 void* allocate_early(size_t bytes) noexcept;
 
 bool is_early(const void* at) noexcept;
 
-// How many bytes were asked for.
+// Returns the number of bytes that were requested.
 size_t early_bytes(const void* at) noexcept;
 
 }  // namespace hpcrun

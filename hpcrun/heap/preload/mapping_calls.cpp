@@ -1,4 +1,4 @@
-// What the program maps itself.
+// Interposes on mmap(), munmap() and mremap().
 
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -10,14 +10,15 @@ namespace hpcrun {
 
 namespace {
 
-// What cannot be written to is nobody's data, but a reservation or a file that is read.
-inline void* told_mapped(void* at, size_t bytes, int protection, const void* frame) noexcept {
+// Skips mappings that cannot be written to: they hold no data of the program, but are reservations or files
+// that it reads.
+inline void* reported_mapping(void* at, size_t bytes, int protection, const void* frame) noexcept {
   const auto hook = heap_hooks.mapped.load(std::memory_order_acquire);
   if (hook && at != MAP_FAILED && protection & PROT_WRITE) hook(at, bytes, frame);
   return at;
 }
 
-inline void tell_unmapped(void* at) noexcept {
+inline void report_unmapped(void* at) noexcept {
   if (const auto hook = heap_hooks.unmapped.load(std::memory_order_acquire)) hook(at);
 }
 
@@ -25,26 +26,26 @@ inline void tell_unmapped(void* at) noexcept {
 
 }  // namespace hpcrun
 
-using hpcrun::behind;
+using hpcrun::next;
 
 HPCRUN_EXPORT void* mmap(void* at, size_t bytes, int protection, int flags, int file, off_t offset) {
   void* const mapped =
       hpcrun::is_ready()
-          ? behind.mmap(at, bytes, protection, flags, file, offset)
+          ? next.mmap(at, bytes, protection, flags, file, offset)
           : reinterpret_cast<void*>(syscall(SYS_mmap, at, bytes, protection, flags, file, offset));
-  return hpcrun::told_mapped(mapped, bytes, protection, __builtin_dwarf_cfa());
+  return hpcrun::reported_mapping(mapped, bytes, protection, __builtin_dwarf_cfa());
 }
 
-// The same for callers that were compiled for large files.
+// For callers that were compiled for large files.
 HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes, int protection, int flags,
                                                           int file, off64_t offset);
 
 HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
-  hpcrun::tell_unmapped(at);
-  return hpcrun::is_ready() ? behind.munmap(at, bytes) : static_cast<int>(syscall(SYS_munmap, at, bytes));
+  hpcrun::report_unmapped(at);
+  return hpcrun::is_ready() ? next.munmap(at, bytes) : static_cast<int>(syscall(SYS_munmap, at, bytes));
 }
 
-// What stays in its place is another mapping from now on.
+// Reports a mapping that stays in place as another mapping.
 HPCRUN_EXPORT void* mremap(void* at, size_t before, size_t bytes, int flags, ...) {
   void* to = nullptr;
   if (flags & MREMAP_FIXED) {
@@ -53,9 +54,9 @@ HPCRUN_EXPORT void* mremap(void* at, size_t before, size_t bytes, int flags, ...
     to = va_arg(arguments, void*);
     va_end(arguments);
   }
-  hpcrun::tell_unmapped(at);
+  hpcrun::report_unmapped(at);
   void* const mapped = hpcrun::is_ready()
-                           ? behind.mremap(at, before, bytes, flags, to)
+                           ? next.mremap(at, before, bytes, flags, to)
                            : reinterpret_cast<void*>(syscall(SYS_mremap, at, before, bytes, flags, to));
-  return hpcrun::told_mapped(mapped, bytes, PROT_WRITE, __builtin_dwarf_cfa());
+  return hpcrun::reported_mapping(mapped, bytes, PROT_WRITE, __builtin_dwarf_cfa());
 }

@@ -13,7 +13,7 @@ uint64_t address_of(const void* at) noexcept {
   return reinterpret_cast<uintptr_t>(at);
 }
 
-// Where either of the two sets is full the other one need not be.
+// The two hashes are independent: if one of an address's sets is full, the other one need not be.
 uint64_t hash_of(uint64_t address, unsigned which) noexcept {
   const uint64_t hash = address / MovedObjects::kGranule * 0x9e3779b97f4a7c15u;
   return which ? hash >> 24 : hash >> 44;

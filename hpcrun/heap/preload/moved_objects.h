@@ -1,7 +1,7 @@
 #pragma once
-// Objects that do not begin where the allocator's memory for them does, but some bytes behind: which these
-// are, and where that begins. Shared by all threads, without locks, and inherited by forked children, which
-// release what their parents allocated.
+// Objects that start some bytes after the start of the allocator's memory for them. The table finds that
+// start. All threads share it, without locks. Forked children inherit it, since they release what their
+// parents allocated.
 
 #include <atomic>
 #include <cstddef>
@@ -13,25 +13,25 @@ class MovedObjects {
  public:
   static constexpr size_t kGranule = 16;  // of addresses and offsets
   static constexpr size_t kMaxOffset = 112;
-  static constexpr size_t kMaxObjects = 64 * 1024;  // that live at a time
+  static constexpr size_t kMaxObjects = 64 * 1024;  // alive at a time
 
-  // False for most that were not moved.
+  // Returns false for most objects that were not moved.
   bool may_hold(const void* at) const noexcept {
     const uint8_t classes = classes_.load(std::memory_order_relaxed);
     return classes && classes >> class_of(reinterpret_cast<uintptr_t>(at)) & 1;
   }
 
-  // `offset`: at least kGranule and at most kMaxOffset. The 16 bytes before `at` are the object's, and hold
-  // `bytes`, its size, from now on. False: there is no room.
+  // `offset`: at least kGranule and at most kMaxOffset. The 16 bytes before `at` belong to the object and
+  // hold its size, `bytes`, from now on. Returns false if there is no room.
   bool add(void* at, size_t offset, size_t bytes) noexcept;
 
-  // Where the allocator's memory begins: `at` itself where it was not moved.
+  // Returns the start of the allocator's memory; `at` itself if the object was not moved.
   void* base_of(void* at) const noexcept;
 
-  // The same of an object that is to be released, and is not among these any more.
+  // Does the same for an object that is to be released, and removes it.
   void* take(void* at) noexcept;
 
-  // Of an object that was moved.
+  // Returns the size of a moved object.
   static size_t bytes_of(const void* at) noexcept;
 
  private:

@@ -14,12 +14,12 @@ constinit MovedObjects moved_objects;
 namespace {
 
 void* allocate_aligned(size_t align, size_t bytes) noexcept {
-  if (behind.memalign) return behind.memalign(align, bytes);
-  return behind.aligned_alloc ? behind.aligned_alloc(align, (bytes + align - 1) / align * align) : nullptr;
+  if (next.memalign) return next.memalign(align, bytes);
+  return next.aligned_alloc ? next.aligned_alloc(align, (bytes + align - 1) / align * align) : nullptr;
 }
 
 bool may_move() noexcept {
-  return behind.is_c_library && !heap_hooks.keeps_beginnings.load(std::memory_order_relaxed);
+  return next.is_c_library && !heap_hooks.keeps_beginnings.load(std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ PlaceAnswer ask(size_t bytes, size_t align, const void* frame) noexcept {
   return hook ? hook(bytes, align, frame) : PlaceAnswer{};
 }
 
-void tell_made(void* at, size_t bytes, size_t padding, const PlaceAnswer& answer, bool placed) noexcept {
+void report_made(void* at, size_t bytes, size_t padding, const PlaceAnswer& answer, bool placed) noexcept {
   const PlaceOutcome outcome = placed         ? PlaceOutcome::Placed
                                : answer.align ? PlaceOutcome::Refused
                                               : PlaceOutcome::NotAsked;
@@ -50,7 +50,7 @@ void* make_placed(size_t bytes, size_t align, const PlaceAnswer& answer, size_t&
     heap_hooks.known.keep(reinterpret_cast<uint64_t>(base + request.offset));
     return base + request.offset;
   }
-  behind.free(base);
+  next.free(base);
   return nullptr;
 }
 
@@ -59,8 +59,8 @@ void* allocate_zeroed(size_t bytes, const void* frame) noexcept {
   size_t padding = 0;
   void* const placed = make_placed(bytes, 1, answer, padding);
   if (placed) memset(placed, 0, bytes);
-  void* const at = placed ? placed : behind.calloc(1, bytes);
-  if (at) tell_made(at, bytes, padding, answer, placed != nullptr);
+  void* const at = placed ? placed : next.calloc(1, bytes);
+  if (at) report_made(at, bytes, padding, answer, placed != nullptr);
   return at;
 }
 
@@ -70,25 +70,25 @@ void* replace(void* at, size_t bytes, const void* frame) noexcept {
   void* const placed = make_placed(bytes, 1, answer, padding);
   if (placed) {
     memcpy(placed, at, bytes);
-    behind.free(at);
+    next.free(at);
   }
   void* const now = placed ? placed : at;
-  tell_made(now, bytes, padding, answer, placed != nullptr);
+  report_made(now, bytes, padding, answer, placed != nullptr);
   return now;
 }
 
 void* reallocate_moved(void* before, size_t bytes, const void* frame) noexcept {
-  if (bytes == 0) {  // what that does is the allocator's to say
-    tell_released(before);
-    return told(behind.realloc(moved_objects.take(before), 0), 0, 1, frame);
+  if (bytes == 0) {  // the allocator decides what that does
+    report_released(before);
+    return reported_if_needed(next.realloc(moved_objects.take(before), 0), 0, 1, frame);
   }
-  const auto plain = [bytes]() noexcept { return behind.malloc(bytes); };
-  void* const now =
-      asks_to_place(bytes, frame) ? allocate(bytes, 1, frame, plain) : told(plain(), bytes, 1, frame);
+  const auto plain = [bytes]() noexcept { return next.malloc(bytes); };
+  void* const now = may_be_placed(bytes, frame) ? allocate(bytes, 1, frame, plain)
+                                                : reported_if_needed(plain(), bytes, 1, frame);
   if (!now) return nullptr;
   memcpy(now, before, std::min(bytes, MovedObjects::bytes_of(before)));
-  tell_released(before);
-  behind.free(moved_objects.take(before));
+  report_released(before);
+  next.free(moved_objects.take(before));
   return now;
 }
 

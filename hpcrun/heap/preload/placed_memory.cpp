@@ -5,8 +5,8 @@
 namespace hpcrun {
 
 PlacedRequest placed_request(size_t bytes, size_t align, const PlaceAnswer& answer) noexcept {
-  constexpr size_t kLargest = PTRDIFF_MAX / 2;  // with all that is added it is a size still
-  const bool has_place = answer.align != 0 && bytes <= kLargest && align <= kLargest;
+  constexpr size_t kMaxBytes = PTRDIFF_MAX / 2;  // the sum with offset and padding does not overflow
+  const bool has_place = answer.align != 0 && bytes <= kMaxBytes && align <= kMaxBytes;
   if (!has_place || answer.offset % align != 0) return {};
   const size_t whole = std::max<size_t>({align, answer.align, answer.pad});
   const size_t end = answer.offset + bytes;

@@ -1,6 +1,5 @@
 #pragma once
-// Memory for an allocation that is to lie at a certain place of its cache lines, from the program's own
-// allocator.
+// Memory from the program's own allocator for an allocation with a requested position in its cache lines.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,15 +8,15 @@
 
 namespace hpcrun {
 
-// What an allocation as placed takes of the allocator. `align` 0: it cannot be had.
+// The request to the allocator for a placed allocation. `align` is 0 if there is none.
 struct PlacedRequest {
   size_t align = 0;
   size_t bytes = 0;
   size_t offset = 0;
 };
 
-// For `bytes` at an address that is a multiple of `align` (1: any), as the program asked for, which lies as
-// it is to be placed. Not where both cannot be had, nor where the sum is no size any more.
+// Returns the request for `bytes` at a multiple of `align` (1: any address), as the program requested, at the
+// position in `answer`. There is none if both cannot be met, or if the size overflows.
 PlacedRequest placed_request(size_t bytes, size_t align, const PlaceAnswer& answer) noexcept;
 
 }  // namespace hpcrun

@@ -236,7 +236,7 @@ const char* plan_atomic_sites(const dl_phdr_info& module) noexcept {
   return nullptr;
 }
 
-void forget_atomic_sites(uint64_t low, uint64_t high) noexcept {
+void remove_atomic_sites(uint64_t low, uint64_t high) noexcept {
   for (size_t number = texts.size(); number-- > 0;)
     if (texts[number].low < high && texts[number].high > low) texts.erase(number, number + 1);
 }

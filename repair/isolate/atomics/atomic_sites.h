@@ -29,7 +29,7 @@ const char* plan_atomic_sites(const dl_phdr_info& module) noexcept;
 
 // Removes an unloaded module whose code was in the range. Must be called without converted threads, too. Its
 // trampolines stay.
-void forget_atomic_sites(uint64_t low, uint64_t high) noexcept;
+void remove_atomic_sites(uint64_t low, uint64_t high) noexcept;
 
 // Writes the patched code of all modules to the file of common memory, at offsets that equal its addresses
 // and that nothing else uses. Converted threads map it in one piece. `inode` is the file's. If that fails or

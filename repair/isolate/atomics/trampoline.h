@@ -34,7 +34,7 @@ struct AtomicSite {
   MemoryOperand operand;
 };
 
-// What trampolines refer to: code, and thread-local variables by their offsets from the segment base.
+// The operands of trampolines: code, and thread-local variables by their offsets from the segment base.
 struct TrampolineTargets {
   int32_t own_pages = 0;
   int32_t at_site = 0;
@@ -53,9 +53,9 @@ size_t atomic_trampoline_bytes(uint8_t length) noexcept;
 void write_atomic_trampoline(AtomicSite& site, const PlacedCode& instruction,
                              const TrampolineTargets& targets) noexcept;
 
-// Where a thread would be in the program that is about to execute the code `offset` bytes into the site's
-// trampoline, or returns there: before or after the instruction. `stack_bytes`: by how much the stack pointer
-// is lower in the trampoline.
+// Returns the program's position for a thread that is about to execute the code `offset` bytes into the
+// site's trampoline, or returns there: before or after the instruction. `stack_bytes`: by how much the stack
+// pointer is lower in the trampoline.
 struct TrampolinePosition {
   bool is_behind = false;
   uint64_t stack_bytes = 0;

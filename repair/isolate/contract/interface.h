@@ -24,7 +24,7 @@ struct PageRequest {
   uint32_t share_ppm = 0;      // of the CPU time: spent at falsely shared lines of the page
 };
 
-// What became of a page. `address` and `share_ppm` are the request's.
+// The outcome for a page. `address` and `share_ppm` are the request's.
 struct PageNews {
   PageRequest page;
   WhyShared why = WhyShared::None;  // None: it is isolated from now on
@@ -53,13 +53,13 @@ struct IsolationTotals {
 
 // Which pages are isolated if that is possible.
 enum class Isolates : uint8_t {
-  Told,    // those that the runtime names as falsely shared
-  Random,  // variables and small allocations, shared or not (SHERIFF, section 3.3)
+  Requested,  // those that the runtime names as falsely shared
+  Random,     // variables and small allocations, shared or not (SHERIFF, section 3.3)
   // Pages that several threads write, to find out what each of them writes (SHERIFF, section 4.1).
   Written,
 };
 
-// How the runtime samples converted threads. Called by the thread concerned, with all signals blocked and its
+// Callbacks that sample converted threads. Called by the thread concerned, with all signals blocked and its
 // system calls not dispatched; must keep errno. Each may be null.
 struct ConvertedThreadSampling {
   // The signal of timers, which may change. Perf events raise SIGTRAP.
@@ -85,7 +85,7 @@ struct DirectLocks {
 struct IsolationCallbacks {
   int request_signal = 0;       // used for nothing else, and never blocked by the program's threads
   uint64_t sample_signals = 0;  // bits of those that the runtime raises for samples
-  Isolates isolates = Isolates::Told;
+  Isolates isolates = Isolates::Requested;
   // Reports what became of a page. Called by the controller's thread.
   void (*tell)(const PageNews& news) noexcept = nullptr;
   // With Isolates::Written: the calling thread changed these bytes of the line, a bit for each, since its
@@ -93,8 +93,8 @@ struct IsolationCallbacks {
   void (*changed)(uint64_t line, uint64_t bytes) noexcept = nullptr;
   // Called by the controller's thread as it begins, which is not one of the program's. May be null.
   void (*begin_own_thread)() noexcept = nullptr;
-  // Called by that thread every kCommitNs while something is isolated, and once afterwards, so that the
-  // totals of a program that crashes are known. May be null.
+  // Called by that thread every kCommitNs while pages are isolated, and once afterwards, so that the totals
+  // of a program that crashes are known. May be null.
   void (*note)(const IsolationTotals& totals) noexcept = nullptr;
   ConvertedThreadSampling sampling;
   DirectLocks direct_locks;

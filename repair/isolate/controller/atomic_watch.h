@@ -20,7 +20,7 @@ class AtomicWatch {
   // The limit if that does not happen: some threads cannot be converted, or get no processor.
   static constexpr uint64_t kLongestNs = 200'000'000;
 
-  // What the threads did since the previous round.
+  // The activity of the threads since the previous round.
   struct Round {
     bool has_worked = false;   // at least one of them did
     bool all_are_seen = true;  // each one that is not in a call was converted, and ran

@@ -6,18 +6,18 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint64_t kMillisecond = 1'000'000;
-constexpr uint64_t kSecond = 1'000 * kMillisecond;
+constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr uint64_t kNsPerSecond = 1'000 * kNsPerMs;
 
-constexpr uint64_t kFirstNs = 100 * kMillisecond;
-constexpr uint64_t kWeighNs = 250 * kMillisecond;
-constexpr uint64_t kLeavingNs = 20 * kMillisecond;  // two ticks of the controller, which reach all threads
-constexpr uint64_t kCommonNs = 30 * kMillisecond;
-constexpr uint64_t kMaxBetweenNs = 64 * kSecond;  // between trials; the time doubles after each
+constexpr uint64_t kFirstNs = 100 * kNsPerMs;
+constexpr uint64_t kWeighNs = 250 * kNsPerMs;
+constexpr uint64_t kLeavingNs = 20 * kNsPerMs;  // two ticks of the controller, which reach all threads
+constexpr uint64_t kCommonNs = 30 * kNsPerMs;
+constexpr uint64_t kMaxBetweenNs = 64 * kNsPerSecond;  // between trials; the time doubles after each
 
 constexpr uint32_t kMaxExpensive = 2;   // number of times in a row that isolation may cost too much
 constexpr uint64_t kOften = 20'000;     // synchronisations per second from which on they measure progress
-constexpr uint64_t kMinCpuNs = 10 * kMillisecond;
+constexpr uint64_t kMinCpuNs = 10 * kNsPerMs;
 
 IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& before) noexcept {
   IsolationTotals passed;
@@ -31,7 +31,7 @@ IsolationTotals difference(const IsolationTotals& now, const IsolationTotals& be
 // Returns synchronisations per second of CPU time; 0: too little CPU time.
 uint64_t pace_of(const IsolationTotals& passed) noexcept {
   if (passed.converted_cpu_ns < kMinCpuNs) return 0;
-  return passed.meetings * 1'000 / (passed.converted_cpu_ns / kMillisecond);
+  return passed.meetings * 1'000 / (passed.converted_cpu_ns / kNsPerMs);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ void Benefit::begin(const IsolationTotals& now, uint64_t now_ns) noexcept {
   before_ = now;
   expensive_ = 0;
   next_trial_ns_ = now_ns;
-  to_next_trial_ns_ = kSecond;
+  to_next_trial_ns_ = kNsPerSecond;
   wait(now_ns, kFirstNs);
 }
 

@@ -61,9 +61,9 @@ class Loop {
       if (is_at_work || was_at_work) note();
       was_at_work = is_at_work;
       if (controller.is_forbidden.load() && !is_session_on() && !controller.outlives_fork.load()) return;
-      wait_while(
-          page_news, news,
-          is_at_work || (controller.isolates_untold() && !nobody_has_pages.load()) ? kCommitNs : kIdleNs);
+      wait_while(page_news, news,
+                 is_at_work || (controller.isolates_unrequested() && !nobody_has_pages.load()) ? kCommitNs
+                                                                                               : kIdleNs);
     }
   }
 
@@ -136,7 +136,7 @@ class Loop {
     (are_modules_annotated() ? controller.was_annotated : controller.was_plain).store(true);
     controller.stage.store(Stage::Asking);
     // Pages without evidence are private at once: they test the mechanism.
-    const bool is_watched = !controller.isolates_untold() && !are_modules_annotated();
+    const bool is_watched = !controller.isolates_unrequested() && !are_modules_annotated();
     isolated_pages.watch_converted_threads_for(is_watched ? AtomicWatch::kWatchNs : 0);
     if (!is_watched) isolated_pages.hold(false);
     const AtomicWatch::Round round = visit_threads(is_watched && !watch_.is_over());
@@ -144,7 +144,7 @@ class Loop {
     isolated_pages.hold(false);
     report_isolated();
     if (controller.finds_written()) controller.shared.look();
-    if (!controller.isolates_untold()) weigh();
+    if (!controller.isolates_unrequested()) weigh();
     return true;
   }
 

@@ -1,10 +1,9 @@
 #pragma once
 // The controller decides which pages of the running program are isolated (TMI, sections 3.1 and 3.2). The
-// runtime names pages that threads share falsely. A thread of ours checks whether they can be isolated,
-// begins a session, and has the working threads converted. It has them commit every kCommitNs, so that a
-// thread that polls a plain variable makes progress, and gives up pages that are needed in common or cost
-// more than they save.
-//
+// runtime names pages that threads share falsely. The controller's thread checks whether they can be
+// isolated, begins a session, and has the working threads converted. It has them commit every kCommitNs, so
+// that a thread that polls a plain variable makes progress, and gives up pages that are needed in common or
+// cost more than they save.
 // That thread is created with the program's first thread, blocks all signals, and sleeps while nothing is
 // isolated. It does not keep the process alive.
 

@@ -73,7 +73,7 @@ void close(const void* at, uint64_t bytes) noexcept {
 }
 
 void offer(const void* at, uint64_t bytes) noexcept {
-  if (!controller.isolates_untold()) return;
+  if (!controller.isolates_unrequested()) return;
   const auto low = reinterpret_cast<uint64_t>(at);
   const CommonCall call;
   if (common_memory_file() < 0) return;
@@ -93,7 +93,7 @@ void refuse(const char* why) noexcept {
   controller.refusal.store(why);
 }
 
-// Creates a thread of ours whose signals the program does not receive.
+// Creates a thread of the runtime, which does not receive the program's signals.
 bool create_thread(CreateThread create) noexcept {
   constexpr size_t kStackBytes = 256 * 1024;
   ThreadStack* const stack = take_thread_stack(kStackBytes, kPageBytes, true);
@@ -235,7 +235,7 @@ void controller_after_fork() noexcept {
   controller.forks_under_way.store(0);
   isolated_pages.clear();
   needed_common.clear();
-  forget_known_pages();
+  reset_known_pages_after_fork();
   own_pages = nullptr;
 }
 

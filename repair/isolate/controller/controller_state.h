@@ -12,10 +12,10 @@
 
 namespace hpcrun {
 
-// How long memory that was left at a fork stays private, after the first fork.
+// The time for which memory that was left at a fork stays private, after the first fork.
 constexpr uint64_t kForkRestNs = 500'000'000;
 
-// How far our thread has come.
+// The state of the controller's thread.
 enum class Stage : uint32_t { Unborn, Waiting, Planning, Asking };
 
 struct Controller {
@@ -42,7 +42,7 @@ struct Controller {
   uint64_t ticks_per_us = 0;  // of the time stamp counter
 
   // True if pages are isolated that the runtime did not request.
-  bool isolates_untold() const noexcept { return host.isolates != Isolates::Told; }
+  bool isolates_unrequested() const noexcept { return host.isolates != Isolates::Requested; }
   bool isolates_at_random() const noexcept { return host.isolates == Isolates::Random; }
   bool finds_written() const noexcept { return host.isolates == Isolates::Written; }
 

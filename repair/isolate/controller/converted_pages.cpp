@@ -17,11 +17,11 @@ constinit PrivatePages pages[kMaxThreads];
 constinit uint32_t followed[kMaxThreads];
 constinit bool is_patched[kMaxThreads];  // by the index of the thread's record
 constinit uint64_t watched_until_ns[kMaxThreads];
-constinit ChangedLine told_changes = nullptr;
+constinit ChangedLine changed_line_callback = nullptr;
 
 void on_changed(uint64_t line, uint64_t bytes) noexcept {
   isolated_pages.note_writer(page_down(line), static_cast<uint32_t>(place_of(*this_record())) + 1);
-  told_changes(line, bytes);
+  changed_line_callback(line, bytes);
 }
 
 // False within an atomic instruction, and in code that works on common memory; the next request tries again.
@@ -90,8 +90,8 @@ bool is_busy() noexcept {
 }  // namespace
 
 void watch_changes(ChangedLine changed) noexcept {
-  told_changes = changed;
-  tell_changed_lines(changed ? on_changed : nullptr);
+  changed_line_callback = changed;
+  report_changed_lines(changed ? on_changed : nullptr);
 }
 
 void ask_again() noexcept {

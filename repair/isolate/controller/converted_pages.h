@@ -1,5 +1,5 @@
 #pragma once
-// What converted threads do with their private pages, as hooks of the session. They take the pages of the
+// Manages the private pages of converted threads, as hooks of the session. The threads take the pages of the
 // list when they begin, follow its changes, commit around system calls and on request, and give the pages up
 // before they come home.
 

@@ -57,12 +57,12 @@ void ask_against_page(const PageRequest& request, WhyShared why) noexcept {
   wake_all(page_news);
 }
 
-void forget_known_pages() noexcept {
+void reset_known_pages_after_fork() noexcept {
   for (KnownPage& known : known_pages) {
     known.page.store(0);
     known.state.store(KnownPage::State::Free);
     known.declined = WhyShared::None;
-    known.is_told = false;
+    known.is_reported = false;
     known.turns = 0;
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What was requested for each page, once, and what became of it. Any thread makes requests, also in handlers;
-// the controller's thread decides.
+// The first request for each page, and its outcome. Any thread makes requests, also in handlers; the
+// controller's thread decides.
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +15,7 @@ struct KnownPage {
   std::atomic<State> state{State::Free};
   PageRequest request;
   WhyShared declined = WhyShared::None;  // as it was requested
-  bool is_told = false;
+  bool is_reported = false;
   uint32_t turns = 0;  // number of periods for which it was isolated, if pages are isolated in turn
 };
 constexpr uint32_t kMaxKnown = 256;
@@ -36,7 +36,7 @@ void ask_for_page(const PageRequest& request) noexcept;
 void ask_against_page(const PageRequest& request, WhyShared why) noexcept;
 
 // Must be called in a forked child.
-void forget_known_pages() noexcept;
+void reset_known_pages_after_fork() noexcept;
 
 template <typename Use>
 void for_each_known(KnownPage::State state, Use use) noexcept {

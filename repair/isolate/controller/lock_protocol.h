@@ -1,9 +1,9 @@
 #pragma once
-// How a mutex that only one thread takes is distinguished from one that several take, and what each thread
-// commits (lock_users.h): after a lock, before a release, and while it waits for another thread's commit.
-// `Caller` is the thread that has the mutex, with its operations. Instances are the program's threads in
-// lock_users.cpp and the threads of a model in tests/repair/isolate/lock_protocol_test.cpp, which tries every
-// order of their steps.
+// Distinguishes a mutex that only one thread takes from one that several take, and determines what each
+// thread commits (lock_users.h): after a lock, before a release, and while it waits for another thread's
+// commit. `Caller` is the thread that has the mutex, with its operations. Instances are the program's threads
+// in lock_users.cpp and the threads of a model in tests/repair/isolate/lock_protocol_test.cpp, which tries
+// every order of their steps.
 
 #include <algorithm>
 #include <cstdint>

@@ -81,7 +81,7 @@ void follow_unlock(const void* mutex) noexcept {
 
 void begin_lock_users(bool follows) noexcept {
   are_followed.store(follows, std::memory_order_relaxed);
-  for (KnownMutex& place : known_places) place.forget();
+  for (KnownMutex& place : known_places) place.clear();
   known_mutexes.store(0, std::memory_order_relaxed);
 }
 

@@ -31,8 +31,8 @@ inline LockUser user_of(const PrivatePages& own) noexcept {
   return number && own.count() > 0 ? number << kPlaceBits | own.place() : kNobody;
 }
 
-// What is known of one mutex until all is forgotten. It fills a cache line, so threads with different mutexes
-// do not contend here.
+// The history of one mutex until all are cleared. It fills a cache line, so threads with different mutexes do
+// not contend here.
 class alignas(64) KnownMutex {
  public:
   std::atomic<const void*> mutex{nullptr};
@@ -40,7 +40,7 @@ class alignas(64) KnownMutex {
   LockUser load() const noexcept { return user_.load(std::memory_order_relaxed); }
   void store(LockUser user) noexcept { user_.store(user, std::memory_order_relaxed); }
   LockHistory& history() noexcept { return history_; }
-  void forget() noexcept {
+  void clear() noexcept {
     store(kNobody);
     history_ = {};
     mutex.store(nullptr, std::memory_order_relaxed);
@@ -91,7 +91,7 @@ inline void before_unlock(const void* mutex) noexcept {
     follow_unlock(mutex);
 }
 
-// Forgets all mutexes, while all threads are at home. If `follows` is false, each lock and release commits.
+// Clears all mutexes, while all threads are at home. If `follows` is false, each lock and release commits.
 void begin_lock_users(bool follows) noexcept;
 
 }  // namespace hpcrun

@@ -49,7 +49,7 @@ PageBalance::Verdict PageBalance::look(const Page* pages, uint32_t count, const 
                                        TicksOf ticks_of, uint64_t now_ns) noexcept {
   divide(now, ticks_of);
   const uint64_t tried = on_trial_;
-  if (forget_others(pages, count)) {
+  if (remove_others(pages, count)) {
     end_trial(now, now_ns);
     return {tried, Benefit::Verdict::IsolateAgain};
   }
@@ -93,7 +93,7 @@ void PageBalance::divide(const IsolationTotals& now, TicksOf ticks_of) noexcept 
 }
 
 // Returns true if the page on trial was among them.
-bool PageBalance::forget_others(const Page* pages, uint32_t count) noexcept {
+bool PageBalance::remove_others(const Page* pages, uint32_t count) noexcept {
   for (Weighed& one : weighed_)
     if (one.page && !holds(pages, count, one.page)) one = {};
   return on_trial_ && !holds(pages, count, on_trial_);

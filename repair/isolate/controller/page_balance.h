@@ -52,7 +52,7 @@ class PageBalance {
   Weighed* find(uint64_t page) noexcept;
   const Weighed* find(uint64_t page) const noexcept;
   void divide(const IsolationTotals& now, TicksOf ticks_of) noexcept;
-  bool forget_others(const Page* pages, uint32_t count) noexcept;
+  bool remove_others(const Page* pages, uint32_t count) noexcept;
   void add(const Page& page, const IsolationTotals& now, TicksOf ticks_of, uint64_t now_ns) noexcept;
   void end_trial(const IsolationTotals& now, uint64_t now_ns) noexcept;
   static IsolationTotals totals_of(const Weighed& one, const IsolationTotals& now) noexcept;

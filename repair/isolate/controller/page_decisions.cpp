@@ -45,8 +45,8 @@ void admit(KnownPage& known) noexcept {
 
 void report_isolated() noexcept {
   for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
-    if (known.is_told) return;
-    known.is_told = true;
+    if (known.is_reported) return;
+    known.is_reported = true;
     report(known, WhyShared::None);
   });
 }
@@ -61,7 +61,7 @@ bool decline_for_fork() noexcept {
   if (!controller.outlives_fork.load()) return decline_all(WhyShared::Forked);
   for_each_known(KnownPage::State::Isolated, [](KnownPage& known) {
     decline(known, WhyShared::Forked);
-    known.is_told = false;
+    known.is_reported = false;
     known.state.store(KnownPage::State::Free);
   });
   return false;

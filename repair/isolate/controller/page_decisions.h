@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of pages that the runtime named: they are isolated, or declined with a reason that the report
+// Decides about pages that the runtime named: they are isolated, or declined with a reason that the report
 // shows. For the controller's thread alone.
 
 #include "repair/isolate/contract/interface.h"

@@ -55,7 +55,7 @@ void note_cxx_code(const char* path, uint64_t low, uint64_t high) noexcept {
   cxx_code[is_library].high.store(high);
 }
 
-// How often the loader has loaded and unloaded modules.
+// The number of times that the loader has loaded and unloaded modules.
 struct Loads {
   unsigned long long loads = 0;
   unsigned long long unloads = 0;
@@ -153,7 +153,7 @@ bool know_atomic_sites() noexcept {
   dl_iterate_phdr(plan_module, nullptr);
   for (size_t i = modules.count; i-- > 0;) {
     if (modules.planned[i].is_there) continue;
-    forget_atomic_sites(modules.planned[i].low, modules.planned[i].high);
+    remove_atomic_sites(modules.planned[i].low, modules.planned[i].high);
     modules.planned[i] = modules.planned[--modules.count];
   }
   modules.kept_inode = common_state.hold.inode;

@@ -14,7 +14,7 @@ constexpr uint64_t kChooseNs = 100'000'000;
 }  // namespace
 
 void RandomPages::offer(uint64_t page) noexcept {
-  std::atomic<uint64_t>& place = offered_[page / kPageBytes % kMostOffered];
+  std::atomic<uint64_t>& place = offered_[page / kPageBytes % kMaxOffered];
   if (place.load(std::memory_order_relaxed) != page) place.store(page, std::memory_order_relaxed);
 }
 

@@ -17,12 +17,12 @@ class RandomPages {
   void choose(uint64_t now_ns) noexcept;
 
  private:
-  static constexpr uint32_t kMostOffered = 64;
+  static constexpr uint32_t kMaxOffered = 64;
 
   void choose_page(uint64_t page, bool is_allocation) noexcept;
   uint64_t next_random() noexcept;
 
-  std::atomic<uint64_t> offered_[kMostOffered] = {};
+  std::atomic<uint64_t> offered_[kMaxOffered] = {};
   uint64_t chosen_ns_ = 0;
   uint32_t asked_ = 0;
   uint64_t random_ = 0x9e3779b97f4a7c15u;

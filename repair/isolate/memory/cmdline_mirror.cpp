@@ -60,8 +60,8 @@ void mirror_cmdline() noexcept {
   uint64_t fields[kFields] = {};
   if (!read_fields(fields)) return;
   const uint64_t from = fields[kArgumentsStart], to = fields[kEnvironmentEnd];
-  constexpr uint64_t kMost = uint64_t{64} << 20;
-  if (!from || to <= from || to - from > kMost || fields[kEnvironmentStart] < from) return;
+  constexpr uint64_t kMaxBytes = uint64_t{64} << 20;
+  if (!from || to <= from || to - from > kMaxBytes || fields[kEnvironmentStart] < from) return;
   void* const copy = sys_mmap(nullptr, to - from, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED) return;
   memcpy(copy, reinterpret_cast<const void*>(from), to - from);

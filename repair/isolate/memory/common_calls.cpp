@@ -22,7 +22,7 @@ namespace hpcrun {
 namespace {
 
 constexpr int kPlain = PROT_READ | PROT_WRITE;
-constexpr uint64_t kLargest = uint64_t{256} << 30;
+constexpr uint64_t kMaxBytes = uint64_t{256} << 30;
 // Larger mappings, which programs often only reserve, do not use up the reservation.
 constexpr uint64_t kMaxReservedRange = uint64_t{1} << 30;
 
@@ -280,9 +280,10 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
   const uint64_t low = number(at), size = page_up(bytes);
   const bool is_at = flags & (MAP_FIXED | MAP_FIXED_NOREPLACE);
   const bool is_fixed = flags & MAP_FIXED;
-  // What allocators request. Where the first allocator has blocks, the second one must have none.
+  // True for requests of allocators. If the first allocator has blocks in a range, the second one must have
+  // none there.
   const bool may_be_for_blocks =
-      has_earlier_memory() && protection == kPlain && bytes > 0 && size >= bytes && size <= kLargest &&
+      has_earlier_memory() && protection == kPlain && bytes > 0 && size >= bytes && size <= kMaxBytes &&
       (flags & ~(MAP_NORESERVE | MAP_FIXED | MAP_FIXED_NOREPLACE)) == (MAP_PRIVATE | MAP_ANONYMOUS);
   const auto by_kernel = [&] {
     go_home();
@@ -293,7 +294,7 @@ long common_mmap(void* at, size_t bytes, int protection, int flags, int file, in
     return by_kernel();
 
   const bool is_ours = phase == CommonPhase::Common && (flags & MAP_TYPE) == MAP_PRIVATE &&
-                       (flags & MAP_ANONYMOUS) && !(flags & ~kKnownFlags) && size <= kLargest;
+                       (flags & MAP_ANONYMOUS) && !(flags & ~kKnownFlags) && size <= kMaxBytes;
   const bool is_plain = protection == kPlain && !(flags & (MAP_LOCKED | MAP_POPULATE));
   if (!is_ours || !is_plain) go_home();
   if (!is_ours) {
@@ -404,7 +405,7 @@ long common_mremap(void* at, size_t bytes, size_t new_bytes, int flags, void* ne
 
 namespace {
 
-// True if common memory, which is backed by a file, gets huge pages where a program requests them.
+// True if common memory, which is backed by a file, gets huge pages when a program requests them.
 bool has_huge_pages_by_advice() noexcept {
   constexpr const char* kSetting = "/sys/kernel/mm/transparent_hugepage/shmem_enabled";
   const long file = raw_syscall(SYS_openat, AT_FDCWD, reinterpret_cast<long>(kSetting), O_RDONLY | O_CLOEXEC);

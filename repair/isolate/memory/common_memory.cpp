@@ -170,8 +170,8 @@ void make_private(void* is_done, const OwnMapping& mapping) noexcept {
 
 // Waits for CommonCall objects of other threads. One may be stopped, or wait for what this thread holds.
 void await_calls() noexcept {
-  constexpr int kPatience = 200;
-  for (int tries = 0; tries < kPatience && common_state.calls_under_way > own_common_calls; ++tries)
+  constexpr int kMaxTries = 200;
+  for (int tries = 0; tries < kMaxTries && common_state.calls_under_way > own_common_calls; ++tries)
     wait_a_moment();
 }
 

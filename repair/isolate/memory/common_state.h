@@ -36,7 +36,7 @@ struct CommonHold {
   PageBits altered;
   PageBits taken;
   PageBits closed;   // pages that are never isolated (interface.h)
-  PageBits offered;  // where the program reported allocations (interface.h)
+  PageBits offered;  // the objects in which the program reported allocations (interface.h)
 
   bool reserves(uint64_t address) const noexcept {
     return address >= reservation_low && address < reservation_high;

@@ -28,7 +28,7 @@ struct Private {
 constexpr size_t kMaxMappings = 1 << 17;
 
 // Larger mappings are reserved address space with little use, as sanitizers have it; they stay.
-constexpr uint64_t kLargest = uint64_t{64} << 30;
+constexpr uint64_t kMaxBytes = uint64_t{64} << 30;
 
 // Tells which pages of anonymous memory have contents (Documentation/admin-guide/mm/pagemap.rst).
 class PageMap {
@@ -39,8 +39,8 @@ class PageMap {
   ~PageMap() {
     if (file_ >= 0) raw_syscall(SYS_close, file_);
   }
-  // What was read may be outdated.
-  void forget() noexcept { is_filled_ = false; }
+  // Discards the contents, which may be outdated.
+  void clear() noexcept { is_filled_ = false; }
 
   PageMap(const PageMap&) = delete;
   PageMap& operator=(const PageMap&) = delete;
@@ -91,10 +91,10 @@ struct List {
 // it, but as private memory it would cost each of them a page of page tables and the kernel's work on a
 // mapping.
 bool has_own_pages(const OwnMapping& mapping, PageMap& contents) noexcept {
-  constexpr uint64_t kMost = uint64_t{4} << 20;
+  constexpr uint64_t kMaxContentBytes = uint64_t{4} << 20;
   if (mapping.is_shared || mapping.is_writable || mapping.is_executable || !mapping.is_readable) return false;
-  if (mapping.high - mapping.low > kMost) return false;
-  contents.forget();
+  if (mapping.high - mapping.low > kMaxContentBytes) return false;
+  contents.clear();
   for (uint64_t page = mapping.low; page < mapping.high; page += kPageBytes)
     if (contents.is_own(page)) return true;
   return false;
@@ -107,7 +107,7 @@ void add_to_list(void* argument, const OwnMapping& mapping) noexcept {
                           strncmp(mapping.name, "[anon:", 6);
   const bool is_common = is_common_file(mapping.name);
   const bool is_left = is_common && mapping.inode == list.left_inode;
-  const bool is_too_large = mapping.high - mapping.low > kLargest || mapping.high > kAddressSpaceBytes;
+  const bool is_too_large = mapping.high - mapping.low > kMaxBytes || mapping.high > kAddressSpaceBytes;
   // Files that are mapped read-only stay as they are. Anonymous memory may become writable.
   const bool is_wanted =
       !mapping.is_shared && !is_special &&
@@ -256,7 +256,7 @@ class LeftFile {
 };
 
 const char* move(const Private& range, PageMap& contents, LeftFile& left_file) noexcept {
-  contents.forget();
+  contents.clear();
   const bool is_readable = range.protection & PROT_READ;
   if (!is_readable && raw_syscall(SYS_mprotect, static_cast<long>(range.low),
                                   static_cast<long>(range.high - range.low), PROT_READ) < 0)
@@ -283,7 +283,7 @@ const char* move(const Private& range, PageMap& contents, LeftFile& left_file) n
 
 // Moves common memory back that was left.
 bool move_back(const Private& range, PageMap& contents, LeftFile& file) noexcept {
-  contents.forget();
+  contents.clear();
   const uint64_t bytes = range.high - range.low;
   const bool is_readable = range.protection & PROT_READ;
   void* const fresh =

@@ -25,7 +25,7 @@ constexpr Scans kWidestScans = {{next_to_merge_widest<Stores::Own>, next_to_merg
                                  next_to_merge_widest<Stores::All>}};
 const Scans* scans = &kScans;
 ChangedLine changed_line = nullptr;
-uint64_t views = 0;        // where converted threads access the common pages of their private ones
+uint64_t views = 0;        // the converted threads' view of the common pages of their private ones
 uint64_t bases = 0;        // the last common contents that they have seen
 uint64_t last_number = 0;  // of all processes, in shared memory
 
@@ -135,7 +135,7 @@ bool reserve_private_pages(int file) noexcept {
   return true;
 }
 
-void tell_changed_lines(ChangedLine changed) noexcept {
+void report_changed_lines(ChangedLine changed) noexcept {
   changed_line = changed;
 }
 

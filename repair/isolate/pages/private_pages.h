@@ -28,7 +28,7 @@ bool reserve_private_pages(int file) noexcept;
 // that was overwritten with the same value does not. nullptr: none. Must be called before there are converted
 // threads.
 using ChangedLine = void (*)(uint64_t line, uint64_t bytes) noexcept;
-void tell_changed_lines(ChangedLine changed) noexcept;
+void report_changed_lines(ChangedLine changed) noexcept;
 
 // The pages of one converted thread, in memory that only it uses. Only the converted thread may call anything
 // but the counts. Its handlers may interrupt the calls, and commit. Async-signal-safe. Aligned to cache

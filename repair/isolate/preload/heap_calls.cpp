@@ -74,7 +74,7 @@ void* resize(void* at, size_t bytes) noexcept {
 
 void release(void* at) noexcept {
   if (!at) return;
-  is_earlier(at) ? drop_earlier(at) : second.free(at);
+  is_earlier(at) ? free_earlier(at) : second.free(at);
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ using namespace hpcrun;
 namespace {
 
 // Converts a system call's result to the C library's convention.
-long told(long result) noexcept {
+long with_errno(long result) noexcept {
   if (result >= 0 || result <= -4096) return result;
   errno = static_cast<int>(-result);
   return -1;
 }
 
 void* place(long result) noexcept {
-  return reinterpret_cast<void*>(told(result));
+  return reinterpret_cast<void*>(with_errno(result));
 }
 
 // True for memory that every process of the program has without a system call, whichever of them maps it.
@@ -68,7 +68,7 @@ HPCRUN_EXPORT __attribute__((alias("mmap"))) void* mmap64(void* at, size_t bytes
 HPCRUN_EXPORT int munmap(void* at, size_t bytes) {
   if (is_loading_second_allocator()) return 0;  // its addresses must not be used otherwise
   const Change change(at, bytes, true);
-  return static_cast<int>(told(common_munmap(at, bytes)));
+  return static_cast<int>(with_errno(common_munmap(at, bytes)));
 }
 
 namespace {
@@ -93,7 +93,7 @@ class ChangedProtection {
 
 HPCRUN_EXPORT int mprotect(void* at, size_t bytes, int protection) {
   const ChangedProtection change(at, bytes, protection);
-  return static_cast<int>(told(common_mprotect(at, bytes, protection)));
+  return static_cast<int>(with_errno(common_mprotect(at, bytes, protection)));
 }
 
 HPCRUN_NEXT_OF(pkey_mprotect);
@@ -107,11 +107,11 @@ HPCRUN_EXPORT int pkey_mprotect(void* at, size_t bytes, int protection, int key)
 HPCRUN_EXPORT int madvise(void* at, size_t bytes, int advice) {
   const bool takes_away = advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE;
   const Change change(at, bytes, takes_away);
-  return static_cast<int>(told(common_madvise(at, bytes, advice)));
+  return static_cast<int>(with_errno(common_madvise(at, bytes, advice)));
 }
 
 HPCRUN_EXPORT int mlockall(int flags) {
-  return static_cast<int>(told(common_mlockall(flags)));
+  return static_cast<int>(with_errno(common_mlockall(flags)));
 }
 
 HPCRUN_EXPORT void* mremap(void* at, size_t bytes, size_t new_bytes, int flags, ...) {

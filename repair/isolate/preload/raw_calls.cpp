@@ -42,8 +42,8 @@ long call_fork(long number, long a, long b, long c, long d, long e, long f) noex
 
 enum class Makes { No, Fork, ForkElsewhere, Other };
 
-// What a call creates: a child with memory of its own, on a given stack or a copy of this one, or with this
-// memory.
+// Returns the kind of child that the call creates: one with memory of its own, on a given stack or a copy of
+// this one, or with this memory.
 Makes made_by(long number, long a, long b) noexcept {
   switch (number) {
     case SYS_fork:

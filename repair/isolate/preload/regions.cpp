@@ -1,5 +1,5 @@
-// What annotated code calls around atomic operations (repair/isolate/pass/regions.h), in threads that have
-// private pages, or had some when the call began. region_calls.S calls these functions.
+// Functions that annotated code calls around atomic operations (repair/isolate/pass/regions.h), in threads
+// that have private pages, or had some when the call began. region_calls.S calls these functions.
 
 #include "repair/isolate/pass/regions.h"
 

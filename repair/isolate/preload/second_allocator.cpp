@@ -134,17 +134,13 @@ bool change_to_second_allocator() noexcept {
 thread_local constinit uint32_t CallOfFirst::calls_ = 0;
 thread_local constinit bool CallOfFirst::is_to_stand_still_ = false;
 
-bool CallOfFirst::is_to_end_first() noexcept {
+bool CallOfFirst::defer_standstill() noexcept {
   return is_to_stand_still_ = calls_ > 0;
 }
 
 void CallOfFirst::stand_still_after() noexcept {
   is_to_stand_still_ = false;
   stand_still_now();
-}
-
-bool ends_call_of_first_allocator() noexcept {
-  return CallOfFirst::is_to_end_first();
 }
 
 bool is_loading_second_allocator() noexcept {
@@ -156,14 +152,14 @@ size_t bytes_of_earlier(void* at) noexcept {
   return HPCRUN_NEXT(malloc_usable_size)(at);
 }
 
-void drop_earlier(void* at) noexcept {
+void free_earlier(void* at) noexcept {
   char* const low = static_cast<char*>(at);
   give_back(low, low + bytes_of_earlier(at));
 }
 
 void* resize_earlier(void* at, size_t bytes) noexcept {
   if (!bytes) {
-    drop_earlier(at);
+    free_earlier(at);
     return nullptr;
   }
   const size_t has = bytes_of_earlier(at);
@@ -174,7 +170,7 @@ void* resize_earlier(void* at, size_t bytes) noexcept {
   void* const to = second.malloc(bytes);
   if (!to) return nullptr;
   memcpy(to, at, has);
-  drop_earlier(at);
+  free_earlier(at);
   return to;
 }
 

@@ -47,7 +47,6 @@ void follow_heap() noexcept;
 // Hooks of the controller (CommonHooks).
 const char* load_second_allocator() noexcept;
 bool change_to_second_allocator() noexcept;
-bool ends_call_of_first_allocator() noexcept;
 
 // Marks a call of the first allocator (Heap::Followed). A thread that stood still in such a call would
 // continue it after the change, and memory that it maps then would be private.
@@ -67,7 +66,7 @@ class CallOfFirst {
 
   // Called in a handler. Returns true if the thread is in such a call, at the end of which it will stand
   // still.
-  static bool is_to_end_first() noexcept;
+  static bool defer_standstill() noexcept;
 
  private:
   static void stand_still_after() noexcept;
@@ -81,7 +80,7 @@ bool is_loading_second_allocator() noexcept;
 
 // Return the size of a block of the first allocator, free it, and resize it as realloc() does.
 size_t bytes_of_earlier(void* at) noexcept;
-void drop_earlier(void* at) noexcept;
+void free_earlier(void* at) noexcept;
 void* resize_earlier(void* at, size_t bytes) noexcept;
 
 }  // namespace hpcrun

@@ -99,7 +99,7 @@ void start_isolation() noexcept {
   begin_heap(is_awaited, getenv(kEnvIsolatingAllocator));
   set_common_hooks({.prepare = load_second_allocator,
                     .all_stopped = change_to_second_allocator,
-                    .ends_call_first = ends_call_of_first_allocator,
+                    .ends_call_first = CallOfFirst::defer_standstill,
                     .is_common_now = note_common});
   is_awaited ? await_isolation() : become_common();
   use_common_memory();
@@ -150,8 +150,8 @@ void before_limit_of_memory() noexcept {
   if (hpcrun_set_aside_less) hpcrun_set_aside_less();
   // Our own thread may still be ending, for a long time on a busy machine. If the program has other threads,
   // the memory stays as it was left.
-  constexpr int kTries = 50, kPatience = 5'000;
-  for (int tries = 0; tries < kTries || (tries < kPatience && !has_other_threads()); ++tries) {
+  constexpr int kMinTries = 50, kMaxTries = 5'000;
+  for (int tries = 0; tries < kMinTries || (tries < kMaxTries && !has_other_threads()); ++tries) {
     if (!end_common()) end_unforked();
     if (!has_left_common()) break;
     const timespec millisecond{0, 1'000'000};

@@ -62,7 +62,7 @@ HPCRUN_OBJECT(Us, int, sem_clockwait, (sem_t * object, clockid_t clock, const ti
 HPCRUN_OBJECT(Us, int, sem_getvalue, (sem_t * object, int* value), (object, value), noexcept);
 HPCRUN_OBJECT(Others, int, sem_post, (sem_t * object), (object), noexcept);
 
-// What is done once must be visible to each thread that finds it done.
+// The effects of a once-function must be visible to each thread that finds it done.
 namespace {
 
 using Once = void (*)();

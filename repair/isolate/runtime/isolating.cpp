@@ -60,14 +60,14 @@ void stay_home() noexcept {
   if (const Isolation* const with = isolation.load(std::memory_order_acquire)) with->stay_home();
 }
 
-void forget_isolation() noexcept {
+void reset_isolation_after_fork() noexcept {
   isolation.store(nullptr, std::memory_order_relaxed);
   allocation_hooks.made.store(nullptr, std::memory_order_relaxed);
   allocation_hooks.released.store(nullptr, std::memory_order_relaxed);
   conversion_calls.let_calls_pass.store(nullptr, std::memory_order_relaxed);
   conversion_calls.return_from_handler.store(nullptr, std::memory_order_relaxed);
   leave_moved_code.store(nullptr, std::memory_order_relaxed);
-  written_lines.forget();
+  written_lines.reset_after_fork();
 }
 
 }  // namespace hpcrun

@@ -184,7 +184,7 @@ void prepare() noexcept {
   if (config.contention_by_pages && !written_lines.start()) return note_refusal("out of memory");
   const Isolates pages = config.contention_by_pages ? Isolates::Written
                          : config.isolates_always   ? Isolates::Random
-                                                    : Isolates::Told;
+                                                    : Isolates::Requested;
   static constexpr ConvertedThreadSampling kSampling = {
       &process_state.timer_signal, leave_home, begin_as_converted, end_as_converted, come_home,
       take_sample_as_converted};
@@ -227,7 +227,7 @@ constexpr Hooks kIsolationHooks{.kind = &isolation_kind,
                                 .prepare = prepare,
                                 .request_signals = request_signals,
                                 .finish = finish,
-                                .fork_child = forget_isolation,
+                                .fork_child = reset_isolation_after_fork,
                                 .thread_leaves = stay_home,
                                 .exec = rest_isolation,
                                 .sudden_end = note_isolation};

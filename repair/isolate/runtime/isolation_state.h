@@ -1,5 +1,5 @@
 #pragma once
-// What the two sources of this folder share: isolating.cpp, which may run in handlers, and
+// State shared by the two sources of this folder: isolating.cpp, which may run in handlers, and
 // isolating_start.cpp, which does not.
 
 #include <atomic>
@@ -35,6 +35,6 @@ bool offer_allocation(const void* at, uint64_t bytes, uint64_t caller) noexcept;
 uint64_t request_signals() noexcept;
 void stay_home() noexcept;
 void rest_isolation(bool is_about_to_execute) noexcept;
-void forget_isolation() noexcept;
+void reset_isolation_after_fork() noexcept;
 
 }  // namespace hpcrun

@@ -1,7 +1,7 @@
 #pragma once
-// Where each system call of a converted thread is made, by its number (x86-64). A converted thread shares
-// descriptors, files and sockets with the program's process, but has its own process number, signals and
-// address space.
+// Determines in which process each system call of a converted thread is made, by its number (x86-64). A
+// converted thread shares descriptors, files and sockets with the program's process, but has its own process
+// number, signals and address space.
 
 #include <cstdint>
 
@@ -29,8 +29,8 @@ TimeLimit time_limit(long number, const long* arguments) noexcept;
 
 constexpr int kCallBytes = 2;  // size of the syscall instruction
 
-// Whether a handler of the program ends the call that it interrupts (signal(7)). Never: calls that do not
-// wait, such as waking a futex. Unrestarted: if the handler was installed without SA_RESTART.
+// Determines whether a handler of the program ends the call that it interrupts (signal(7)). Never: calls that
+// do not wait, such as waking a futex. Unrestarted: if the handler was installed without SA_RESTART.
 enum class EndsByHandler : uint8_t { Never, Unrestarted, Always };
 EndsByHandler ends_by_handler(long number, const long* arguments) noexcept;
 // Returns the index of the argument to which a sleeping call writes the remaining time, or -1.

@@ -343,7 +343,7 @@ void bring_all_home() noexcept {
       if (again && record.asked_back.load()) ask_back_again(record);
       ask_back(record);
     });
-    wait_while(session.converted_threads, converted_threads, kWaitLong);
+    wait_while(session.converted_threads, converted_threads, kLongWaitNs);
   }
 }
 

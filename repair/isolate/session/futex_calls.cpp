@@ -46,7 +46,7 @@ MadeBy futex_made_by(const SystemCall& call) noexcept {
 }
 
 void for_each_futex(const SystemCall& call, void (*use)(uint64_t address)) noexcept {
-  constexpr unsigned kMost = 128;  // FUTEX_WAITV_MAX; the kernel refuses more
+  constexpr unsigned kMaxWaiters = 128;  // FUTEX_WAITV_MAX; the kernel refuses more
   unsigned listed = 0;
   switch (call.number) {
     case SYS_futex:
@@ -63,7 +63,7 @@ void for_each_futex(const SystemCall& call, void (*use)(uint64_t address)) noexc
       use(static_cast<uint64_t>(call.arguments[0]));
       return;
   }
-  if (listed > kMost) return;
+  if (listed > kMaxWaiters) return;
   for (unsigned i = 0; i < listed; ++i) {
     FutexWaiter waiter;
     const uint64_t at = static_cast<uint64_t>(call.arguments[0]) + i * sizeof waiter;
@@ -96,7 +96,7 @@ SharedFutexCall::SharedFutexCall(const SystemCall& call) noexcept : call_(call) 
 }
 
 void SharedFutexCall::share_list(int argument, unsigned count) noexcept {
-  if (count > kMost) return;  // the kernel refuses it anyway
+  if (count > kMaxWaiters) return;  // the kernel refuses it anyway
   if (!safe_read(static_cast<uint64_t>(call_.arguments[argument]), waiters_, count * sizeof(FutexWaiter))) return;
   for (unsigned i = 0; i < count; ++i) waiters_[i].flags &= ~kPrivate;
   call_.arguments[argument] = reinterpret_cast<long>(waiters_);

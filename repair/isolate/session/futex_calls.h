@@ -32,9 +32,9 @@ class SharedFutexCall {
  private:
   void share_list(int argument, unsigned count) noexcept;
 
-  static constexpr unsigned kMost = 128;  // FUTEX_WAITV_MAX
+  static constexpr unsigned kMaxWaiters = 128;  // FUTEX_WAITV_MAX
   SystemCall call_;
-  FutexWaiter waiters_[kMost];
+  FutexWaiter waiters_[kMaxWaiters];
 };
 
 }  // namespace hpcrun

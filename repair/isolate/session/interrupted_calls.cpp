@@ -61,7 +61,7 @@ uint64_t waits_since_ns(uint64_t stack) noexcept {
   return timed_wait.frame - stack < kMaxBetween ? timed_wait.since_ns : 0;
 }
 
-void forget_calls() noexcept {
+void clear_interrupted_calls() noexcept {
   call_count.store(0);
 }
 

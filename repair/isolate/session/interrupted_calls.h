@@ -14,9 +14,9 @@
 
 namespace hpcrun {
 
-// Called by the thread that begins the session: forget_calls() before it sends the first request signal,
-// note_call_of() before each.
-void forget_calls() noexcept;
+// Called by the thread that begins the session: clear_interrupted_calls() before it sends the first request
+// signal, note_call_of() before each.
+void clear_interrupted_calls() noexcept;
 void note_call_of(int tid) noexcept;
 
 // Called in the handler of the request signal. If the noted call ended with EINTR, sets the context back to

@@ -16,7 +16,7 @@ namespace {
 
 // The delay if a request signal is lost because the user has more signals queued than RLIMIT_SIGPENDING, and
 // until it is noticed that the converted thread was killed.
-constexpr timespec kLook{0, 100'000'000};
+constexpr timespec kLookInterval{0, 100'000'000};
 
 int take_signal(uint64_t signals, siginfo_t& info, const timespec& at_most) noexcept {
   return static_cast<int>(raw_syscall(SYS_rt_sigtimedwait, reinterpret_cast<long>(&signals),
@@ -110,7 +110,7 @@ void stay_parked(ThreadRecord& record, int process) noexcept {
     }
     const uint64_t program = record.holds_signal ? 0 : ~record.program_mask.load() & ~sample_signal_bit();
     siginfo_t info;
-    const int signal = take_signal((program & ~kFaultSignals) | request, info, kLook);
+    const int signal = take_signal((program & ~kFaultSignals) | request, info, kLookInterval);
     if (signal > 0 && !(signal_bit(signal) & request)) on_program_signal(record, info);
     if (signal == -EAGAIN) look_at_converted_thread(record);
   }
@@ -135,7 +135,7 @@ long call_by_original(const SystemCall& call) noexcept {
   converted_thread_counts().calls_by_original.fetch_add(1, std::memory_order_relaxed);
   wake_original(record, Order::Call);
   while (record.order.load(std::memory_order_acquire) == Order::Call)
-    wait_while(record.order, Order::Call, kWaitLong);
+    wait_while(record.order, Order::Call, kLongWaitNs);
   return record.call.result;
 }
 

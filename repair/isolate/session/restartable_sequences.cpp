@@ -16,7 +16,7 @@ namespace hpcrun {
 namespace {
 
 constexpr long kSignature = 0x53053053;
-// What the C library reports is what it uses; what it registered is this (2.35 to 2.39).
+// The C library reports the size that it uses, but registered this one (2.35 to 2.39).
 constexpr long kRegisteredBytes = 32;
 constexpr long kUnregister = 1;
 

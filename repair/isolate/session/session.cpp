@@ -42,7 +42,7 @@ namespace {
 class PhaseChange {
  public:
   PhaseChange() noexcept {
-    while (session.is_changing_phase.exchange(1)) wait_while(session.is_changing_phase, 1u, kWaitShort);
+    while (session.is_changing_phase.exchange(1)) wait_while(session.is_changing_phase, 1u, kShortWaitNs);
     await_none(session.entering);
     await_none(session.leaving);
   }
@@ -92,7 +92,7 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
   session.sampling = options.sampling;
   session.failed.store(false);
   tell_of_session(true);
-  forget_calls();
+  clear_interrupted_calls();
   session.number.fetch_add(1);
 
   // A handler of the program returns by a system call, which must not be dispatched before we can handle it.

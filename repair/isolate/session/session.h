@@ -73,7 +73,7 @@ enum class SessionStart : uint8_t {
   AlreadyOn,
   NoDispatch,    // the kernel is older than 5.11, or refuses
   TooMany,       // threads, or no memory for them
-  Unreachable,   // a thread did not take the request signal within kPatience
+  Unreachable,   // a thread did not take the request signal within kSettleTimeoutNs
   NotCommon,     // hooks.all_stopped() returned false
   SignalReader,  // the program uses signalfd, which reads only signals of the reader's own process
   WatchesTime,   // the program uses CPU-time timers or limits (cpu_time.h)
@@ -84,14 +84,14 @@ enum class SessionStart : uint8_t {
 SessionStart begin_isolation(const SessionOptions& options) noexcept;
 
 // Ends the session: all threads are ordinary threads of the program's process afterwards. Returns false, and
-// the session goes on, if a thread does not respond within kPatience. Returns true if another thread ended
-// it. Must not be called by a converted thread.
+// the session goes on, if a thread does not respond within kSettleTimeoutNs. Returns true if another thread
+// ended it. Must not be called by a converted thread.
 bool end_isolation() noexcept;
 
 // Timeout for stopping all threads. It is needed because a stopped thread may hold a lock that another
 // thread is waiting for with all signals blocked; the C library blocks them while it creates a thread. On
 // timeout the caller tries again later.
-constexpr uint64_t kPatience = 200'000'000;  // ns
+constexpr uint64_t kSettleTimeoutNs = 200'000'000;
 
 enum class Phase : uint32_t { Off, Entering, On, Leaving };
 

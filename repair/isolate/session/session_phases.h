@@ -1,5 +1,5 @@
 #pragma once
-// How the threads of a process change the phase of a session together (session.h). Used by the thread that
+// Changes the phase of a session, by all threads of a process together (session.h). Used by the thread that
 // begins or ends the session and by all that take part. Async-signal-safe.
 
 #include "repair/isolate/session/session.h"
@@ -10,7 +10,7 @@ namespace hpcrun {
 // Waits until `turns` differs from `turn`, which must be read before the phase: the phase may have returned
 // to the same value meanwhile.
 inline void wait_for_change_from(uint32_t turn) noexcept {
-  while (session.turns.load(std::memory_order_acquire) == turn) wait_while(session.turns, turn, kWaitLong);
+  while (session.turns.load(std::memory_order_acquire) == turn) wait_while(session.turns, turn, kLongWaitNs);
 }
 
 inline void change_phase(Phase phase) noexcept {
@@ -41,7 +41,7 @@ class Counted {
 };
 
 inline void await_none(const std::atomic<uint32_t>& among) noexcept {
-  for (uint32_t count; (count = among.load()) != 0;) wait_while(among, count, kWaitLong);
+  for (uint32_t count; (count = among.load()) != 0;) wait_while(among, count, kLongWaitNs);
 }
 
 // Installs the handlers of the request signal, in which threads enter and leave, and of SIGSYS.

@@ -1,4 +1,4 @@
-// What a thread does as a session begins and ends, and at every request: its part of session.h.
+// The part of a thread in the session (session.h): as it begins and ends, and at every request.
 
 #include <ucontext.h>
 
@@ -101,10 +101,10 @@ bool stop_passed_call(ucontext_t& context) noexcept {
 // restarts the calls with arguments from the previous session. Their frames lie between here and the
 // outermost call; frames of handlers on an alternate stack are not found.
 void stop_interrupted_calls(const ThreadRecord& record, const ucontext_t& context) noexcept {
-  constexpr uintptr_t kMost = 64 * 1024;
+  constexpr uintptr_t kMaxBytes = 64 * 1024;
   const auto low = static_cast<uintptr_t>(context.uc_mcontext.gregs[REG_RSP]) & ~(sizeof(greg_t) - 1);
   const uintptr_t high = record.passed_calls;
-  if (high <= low || high - low > kMost) return;
+  if (high <= low || high - low > kMaxBytes) return;
   const auto begin = reinterpret_cast<greg_t>(hpcrun_passed_call_begin);
   const auto end = reinterpret_cast<greg_t>(hpcrun_passed_call_end);
   static_assert(REG_RIP == REG_RSP + 1);
@@ -143,7 +143,7 @@ void on_request(int, siginfo_t* info, void* raw) {
     return;
   }
   if (session.phase.load() == Phase::Leaving) leave_with_all(context);
-  // What is created there must be created in the program's process.
+  // A child that is created there must be created in the program's process.
   if (record->wanted.exchange(0) && is_session_on() && !is_at_clone_site(context)) {
     set_mask_bits(context.uc_sigmask, convert_in_handler(mask_bits(context.uc_sigmask)));
     if (is_converted()) record->stop.store(1);  // a call that is about to be made is checked again

@@ -29,7 +29,7 @@ Path path_of(const char* prefix, int number, const char* suffix) noexcept {
   return path;
 }
 
-// What is read from a file or a folder.
+// The state of reading a file or a folder.
 struct Reading {
   const char* path;
   bool is_folder;

@@ -11,10 +11,10 @@
 
 namespace hpcrun {
 
-// Where a thread runs: as the task that the program created, or as a converted thread, with that task parked.
+// The thread runs as the task that the program created, or as a converted thread, with that task parked.
 enum class Where : uint32_t { Home, Converted };
 
-// What a converted thread orders its parked original to do.
+// An order from a converted thread to its parked original.
 enum class Order : uint32_t { None, Call, Leave };
 
 struct SystemCall {
@@ -45,7 +45,7 @@ struct alignas(64) ThreadRecord {
   // The signals that the program believes it blocks, while the thread is converted. At home the kernel has
   // them.
   std::atomic<uint64_t> program_mask{0};
-  uint64_t hidden_mask = 0;    // those of our own signals that the program believes it blocks
+  uint64_t hidden_mask = 0;    // those of our own signals that the program has blocked, in its view
   stack_t handler_stack = {};  // passed from the converted thread to the original
   bool has_rseq = false;
   siginfo_t held = {};  // a signal that the parked original took and that the thread must receive

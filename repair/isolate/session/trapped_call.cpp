@@ -41,7 +41,7 @@ TrappedCall::TrappedCall(ThreadRecord& record, ucontext_t& context) noexcept
   returns_before_ = record.program_returns;
   converted_mask_ = converted_mask();
   record_.in_trap = true;  // from here on only this code brings the thread home
-  // What the thread was in when a handler of the program was called that has jumped out of it since.
+  // Clears the state of a call from which a handler of the program has jumped since.
   const auto stack = static_cast<uintptr_t>(registers[REG_RSP]);
   // Since Linux 4.7 the frame's flags do not show it.
   const bool is_on_own_stack =
@@ -172,8 +172,8 @@ bool TrappedCall::pass_to_kernel(long& result) noexcept {
       if (static_cast<int>(argument) >= 0)
         ends_at_ = now + static_cast<uint64_t>(static_cast<int>(argument)) * 1'000'000;
     } else if (timespec time; argument && safe_read(static_cast<uint64_t>(argument), &time, sizeof time)) {
-      constexpr time_t kForEver = 1'000'000'000;  // s
-      if (time.tv_sec >= 0 && time.tv_sec < kForEver && time.tv_nsec >= 0)
+      constexpr time_t kForeverSeconds = 1'000'000'000;
+      if (time.tv_sec >= 0 && time.tv_sec < kForeverSeconds && time.tv_nsec >= 0)
         ends_at_ =
             now + static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
     }

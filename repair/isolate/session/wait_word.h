@@ -11,8 +11,8 @@
 
 namespace hpcrun {
 
-constexpr uint64_t kWaitShort = 200'000;  // ns
-constexpr uint64_t kWaitLong = 50'000'000;
+constexpr uint64_t kShortWaitNs = 200'000;
+constexpr uint64_t kLongWaitNs = 50'000'000;
 
 // Returns after the given time at the latest. May return early without a reason.
 template <typename Word>

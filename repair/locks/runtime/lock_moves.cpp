@@ -15,7 +15,7 @@ namespace hpcrun {
 namespace {
 
 // Each move has a record in the file up to this number; further ones are only counted.
-constexpr uint64_t kMaxTold = 1000;
+constexpr uint64_t kMaxRecorded = 1000;
 
 std::atomic<bool> is_forbidden{false};
 
@@ -35,7 +35,7 @@ void moved(const void* lock) noexcept {
   if (!is_sampling_this_copy()) return;
   const uint64_t before =
       process_state.file.counter(Counter::LocksMoved).fetch_add(1, std::memory_order_relaxed);
-  if (before >= kMaxTold) return;
+  if (before >= kMaxRecorded) return;
   RepairRecord record{};
   record.time_ns = monotonic_ns();
   record.kind = RepairKind::LocksMoved;

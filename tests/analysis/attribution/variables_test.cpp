@@ -94,7 +94,7 @@ TEST_CASE("every address has the variable and field that the compiler put there"
   }
 }
 
-TEST_CASE("a line of an array is told field by field, without its padding") {
+TEST_CASE("a line of an array is reported field by field, without its padding") {
   const Library library(fixture("variables"));
   const Opened opened(fixture("variables"));
   const Variable& stats = named(*opened.variables, library, "stats");

@@ -106,7 +106,7 @@ bool meet(const Separation& separation, const TypedObjects& objects, const Conte
 
 }  // namespace
 
-TEST_CASE("of fields the later one is aligned, and the sizes are told") {
+TEST_CASE("of fields the later one is aligned, and the sizes are reported") {
   Types types;
   const size_t word = types.number(8), half = types.number(4);
   const size_t stats =
@@ -197,7 +197,7 @@ TEST_CASE("elements that are numbers, or of a library's type, need a struct arou
   }
 }
 
-TEST_CASE("an array inside of elements is told by its place") {
+TEST_CASE("an array inside elements is identified by its place") {
   Types types;
   const size_t grid =
       types.record("Grid", {{"head", types.number(8)}, {"cells", types.array(types.number(4), 6)}});

@@ -83,7 +83,7 @@ TEST_CASE("lines that look otherwise are left as they are") {
   CHECK(added("long a[8];\n", change(ChangedPart::Elements, 1, "a")).starts_with("! has elements"));
 }
 
-TEST_CASE("changes that are near each other are one hunk, and one that is told twice is made once") {
+TEST_CASE("changes that are near each other are one hunk, and one that is listed twice is made once") {
   std::string source;
   for (int i = 1; i <= 30; ++i) source += "int a" + std::to_string(i) + ";\n";
   SourcePatch patch(source);

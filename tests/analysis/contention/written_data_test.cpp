@@ -93,7 +93,7 @@ TEST_CASE("a whole line is one place") {
   CHECK((found[0].sides[0].offset == kLine && found[0].sides[0].bytes == 64));
 }
 
-TEST_CASE("of many objects one after the other the sides of a few are told") {
+TEST_CASE("of many objects one after the other the sides of a few are reported") {
   std::vector<DataObject> objects;
   std::vector<WrittenBytes> written;
   for (uint32_t life = 0; life < 20; ++life) {

@@ -136,7 +136,7 @@ TEST_CASE("A function in a shared library calls others by their names") {
   CHECK(calls("<fixture::work(unsigned long)>"));
 }
 
-TEST_CASE("Why there are no instructions is told in a line") {
+TEST_CASE("Why there are no instructions is reported in a line") {
   const TemporaryDirectory directory;
   const std::string file = CODE_PIE;
   const std::string other(40, '1');

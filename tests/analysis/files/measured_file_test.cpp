@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uid_t kOtherUser = 65533;  // differs from the user that runs the test
-constexpr uint64_t kMost = 1000;
+constexpr uint64_t kMaxBytes = 1000;
 
 struct Sources {
   test::TemporaryDirectory directory;
@@ -31,7 +31,7 @@ struct Sources {
 
 TEST_CASE("a regular file is read with its permissions") {
   const Sources sources;
-  const auto read = read_measured_file(sources.add("a.c", 0640), {::geteuid()}, kMost);
+  const auto read = read_measured_file(sources.add("a.c", 0640), {::geteuid()}, kMaxBytes);
   REQUIRE(read);
   CHECK(read->text == "text of a.c");
   CHECK(read->mode == 0640);
@@ -43,20 +43,20 @@ TEST_CASE("neither a pipe nor a device nor a directory is read or waited for") {
   const fs::path pipe = sources.directory.path() / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0644) == 0);
   for (const fs::path& path : {pipe, fs::path("/dev/zero"), sources.directory.path()})
-    CHECK_FALSE(read_measured_file(path, {}, kMost));
+    CHECK_FALSE(read_measured_file(path, {}, kMaxBytes));
 }
 
 TEST_CASE("what the measured user may not read is not read for him") {
   const Sources sources;
-  CHECK(read_measured_file(sources.add("public.c", 0644), {kOtherUser}, kMost));
+  CHECK(read_measured_file(sources.add("public.c", 0644), {kOtherUser}, kMaxBytes));
   const fs::path secret = sources.add("secret.c", 0600);
-  CHECK(read_measured_file(secret, {::geteuid()}, kMost));
-  CHECK_FALSE(read_measured_file(secret, {kOtherUser}, kMost));
-  CHECK_FALSE(read_measured_file(secret, {::geteuid(), kOtherUser}, kMost));
+  CHECK(read_measured_file(secret, {::geteuid()}, kMaxBytes));
+  CHECK_FALSE(read_measured_file(secret, {kOtherUser}, kMaxBytes));
+  CHECK_FALSE(read_measured_file(secret, {::geteuid(), kOtherUser}, kMaxBytes));
   fs::create_symlink(secret, sources.directory.path() / "link.c");
-  CHECK_FALSE(read_measured_file(sources.directory.path() / "link.c", {kOtherUser}, kMost));
+  CHECK_FALSE(read_measured_file(sources.directory.path() / "link.c", {kOtherUser}, kMaxBytes));
   // In a directory that this user may not enter.
   const fs::path hidden = sources.add("hidden.c", 0644);
   fs::permissions(sources.directory.path(), fs::perms(0700));
-  CHECK_FALSE(read_measured_file(hidden, {kOtherUser}, kMost));
+  CHECK_FALSE(read_measured_file(hidden, {kOtherUser}, kMaxBytes));
 }

@@ -62,7 +62,7 @@ TEST_CASE("names that are not UTF-8 are made so") {
   CHECK(points(import.database) == Points{{"main thread/ma\xef\xbf\xbdin", 1}});
 }
 
-TEST_CASE("what cannot be imported is told by kind") {
+TEST_CASE("what cannot be imported is reported by kind") {
   CHECK(failure_of("") == ImportError::Kind::Damaged);
   CHECK(failure_of("this is a letter\nand no profile\n") == ImportError::Kind::Damaged);
   CHECK(failure_of("{\"json\": 1}") == ImportError::Kind::Unknown);

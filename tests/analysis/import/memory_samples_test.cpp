@@ -269,7 +269,7 @@ TEST_CASE("samples without an address of the program and prefetches are left out
   CHECK(warns(import, "none of its 150 memory samples has an address in a program"));
 }
 
-TEST_CASE("lines whose writer was not recorded are told, and what to record") {
+TEST_CASE("lines whose writer was not recorded are reported, and what to record") {
   MemoryRecording recording;
   recording.add({100, &sampled_load4, kHits, kModifiedHere});
   recording.add({101, &sampled_load4, kMisses, kModifiedHere});

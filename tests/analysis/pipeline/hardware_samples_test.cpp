@@ -100,9 +100,9 @@ class HardwareRun {
     WatchedThread watched{};
     watched.index = thread;
     MemoryRing records = ring.ring();
-    SampledAccess told{};
+    SampledAccess decoded{};
     for (MemoryRecord record; records.next(record);)
-      if (decode_access(record, event, kOwn, told)) watch_->sampled_access(watched, told);
+      if (decode_access(record, event, kOwn, decoded)) watch_->sampled_access(watched, decoded);
   }
 
   void finish() {

@@ -96,7 +96,7 @@ TEST_CASE("How ranks ended is what their launchers saw") {
   CHECK(analyze({directory / ""}).database.run->cpu_s == 5.0);
 }
 
-TEST_CASE("Ranks of several directories are added up once, and how some ended is not told of others") {
+TEST_CASE("Ranks of several directories are added up once, and how some ended is not reported of others") {
   const TemporaryDirectory first, second;
   for (const int rank : {0, 1}) write(first / "", {rank});
   for (const int rank : {2, 3}) write(second / "", {rank});
@@ -198,8 +198,8 @@ TEST_CASE("A clock that drifts is followed from the begin of the program to its 
   write(directory / "", {.number = 1, .host = "n2", .sampled_ns = times});
   // Returns how much later the records of the second rank are than those of the first, whose times are the
   // same.
-  const auto later = [&](const nlohmann::json& told) {
-    std::ofstream(directory / "clock-n2.json") << told;
+  const auto later = [&](const nlohmann::json& answers) {
+    std::ofstream(directory / "clock-n2.json") << answers;
     std::vector<std::vector<uint64_t>> lines;
     for (TraceSource trace : analyze({directory / ""}).database.traces) {
       std::vector<TraceRecord> block;

@@ -51,7 +51,7 @@ std::string all_words(const RepairsRecord& record) {
 
 }  // namespace
 
-TEST_CASE("what isolation cost and gained is told, by commits in a second and by shares of the time") {
+TEST_CASE("what isolation cost and gained is reported, by commits in a second and by shares of the time") {
   const RepairsRecord record = record_of({isolated_process(hpcrun::kIsolatedPlain, 30'000, 20'000)});
   const std::string all = all_words(record);
   CHECK(all.find("That is 2500 commits per second of this time, of which commits and conversions took 2.0 %; "
@@ -60,7 +60,7 @@ TEST_CASE("what isolation cost and gained is told, by commits in a second and by
   CHECK(repairs_in_short(record).ends_with(": costs 2.0 %, sharing cost 50 %"));
 }
 
-TEST_CASE("what was not tried, or shared by nobody, is not told") {
+TEST_CASE("what was not tried, or shared by nobody, is not reported") {
   ProcessMeasurement measurement = isolated_process(hpcrun::kIsolatedPlain, 0, 0);
   for (MeasuredRepair& page : measurement.repairs) page.conflicts = 0;  // isolate:always
   const RepairsRecord record = record_of({measurement});
@@ -68,7 +68,8 @@ TEST_CASE("what was not tried, or shared by nobody, is not told") {
   CHECK(repairs_in_short(record).ends_with(": costs 2.0 %"));
 }
 
-TEST_CASE("what was laid out anew is told in short where pages are isolated as well, and fits on the line") {
+TEST_CASE(
+    "what was laid out anew is reported in short where pages are isolated as well, and fits on the line") {
   RepairsRecord record = record_of({isolated_process(hpcrun::kIsolatedPlain, 0, 0)});
   RepairsRecord::Site site;
   site.kind = SiteFate::Placed;
@@ -108,7 +109,7 @@ TEST_CASE(
             .find("All of the program's code is annotated") != std::string::npos);
 }
 
-TEST_CASE("locks that stayed are told of by each reason that the runtime has") {
+TEST_CASE("locks that stayed are reported by each reason that the runtime has") {
   ProcessMeasurement measurement;
   const auto count = [&](Counter counter) -> uint64_t& {
     return measurement.counters[static_cast<size_t>(counter)];
@@ -153,7 +154,7 @@ TEST_CASE("of locks that were moved their finding tells, and of no others") {
   std::vector<ContendedRecord> contention{contended(DataKind::Variable, "/bin/app", 0x2040),
                                           contended(DataKind::Unknown, "/bin/app", 0x2080),
                                           contended(DataKind::Unknown, "", 0x7000)};
-  tell_repairs(record, repairs.moved_locks(), contention);
+  describe_repairs(record, repairs.moved_locks(), contention);
   CHECK(contention[0].repair == "After 400 ms of the run, these locks had lines of their own.");
   CHECK(contention[1].repair.find("Declined: the program's build determines where variables lie") == 0);
   CHECK(contention[2].repair == "Declined: it is not known who allocated the memory.");

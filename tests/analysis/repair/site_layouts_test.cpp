@@ -73,7 +73,7 @@ TEST_CASE("threads that meet within an object are not helped") {
   CHECK(layouts[0].conflicts_after == 50);
 }
 
-TEST_CASE("an alignment that the program asks for stays, and is told where it stands in the way") {
+TEST_CASE("an alignment that the program asks for stays, and is reported where it stands in the way") {
   std::vector<DataObject> objects = {allocation(0x1000, 48, 1), allocation(0x1040, 48, 1)};
   objects[1].align = 64;
   const ContendedData found = finding({0, 1}, {side(1, 0, 8), side(2, 0, 16)});

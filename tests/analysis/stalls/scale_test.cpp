@@ -27,7 +27,7 @@ class MadeTrace {
       const uint64_t turn = next_ / kTurn, in_turn = next_ % kTurn;
       const bool is_late = turn % 100 == thread_ && in_turn > kTurn - 90;
       if (is_late && in_turn > kTurn - 89) continue;
-      block.push_back({next_ * kPeriod, is_late ? kBlocked : in_turn > kTurn - 100 ? kBarrier : kCompute});
+      block.push_back({next_ * kPeriodNs, is_late ? kBlocked : in_turn > kTurn - 100 ? kBarrier : kCompute});
     }
     if (!block.empty()) return true;
     next_ = 0;

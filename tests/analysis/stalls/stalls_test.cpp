@@ -155,13 +155,13 @@ TEST_CASE("Long is more than the factor times the median, not as much") {
     options.period_ns = period;
     return stalls_of(run, options).lost_ns;
   };
-  CHECK(lost(10 * kPeriod, 10) == 0);
-  CHECK(lost(10 * kPeriod + 1, 10) == 10 * kPeriod + 1);
-  CHECK(lost(4 * kPeriod, 3.9) == 4 * kPeriod);
-  CHECK(lost(4 * kPeriod, 4) == 0);
+  CHECK(lost(10 * kPeriodNs, 10) == 0);
+  CHECK(lost(10 * kPeriodNs + 1, 10) == 10 * kPeriodNs + 1);
+  CHECK(lost(4 * kPeriodNs, 3.9) == 4 * kPeriodNs);
+  CHECK(lost(4 * kPeriodNs, 4) == 0);
   // If the clock's period is longer than the median, it is the limit.
-  CHECK(lost(19 * kPeriod, 10, 2 * kPeriod) == 0);
-  CHECK(lost(21 * kPeriod, 10, 2 * kPeriod) == 21 * kPeriod);
+  CHECK(lost(19 * kPeriodNs, 10, 2 * kPeriodNs) == 0);
+  CHECK(lost(21 * kPeriodNs, 10, 2 * kPeriodNs) == 21 * kPeriodNs);
 }
 
 TEST_CASE("Each trace has its own median") {
@@ -178,8 +178,8 @@ TEST_CASE("Each trace has its own median") {
     }
     return stalls_of(run).lost_ns;
   };
-  CHECK(lost(kPeriod) == 200 * kMs);
-  CHECK(lost(10 * kPeriod) == 0);  // 200 ms are four of its intervals
+  CHECK(lost(kPeriodNs) == 200 * kMs);
+  CHECK(lost(10 * kPeriodNs) == 0);  // 200 ms are four of its intervals
 }
 
 TEST_CASE("Stalls that overlap are one, from the earliest start to the latest end") {
@@ -248,10 +248,10 @@ TEST_CASE("The barrier is known from samples of later in the stall, too") {
   TracedRun run;
   for (int32_t rank = 0; rank < 12; ++rank) {
     const uint32_t thread = run.thread(rank);
-    run.sampled(thread, kCompute, rank < 3 ? kSecond - 2 * kPeriod : kSecond);
+    run.sampled(thread, kCompute, rank < 3 ? kSecond - 2 * kPeriodNs : kSecond);
     if (rank < 3) {
-      run.sampled(thread, kBarrier, kSecond - kPeriod);
-      run.gap(thread, kSecond + kPeriod);
+      run.sampled(thread, kBarrier, kSecond - kPeriodNs);
+      run.gap(thread, kSecond + kPeriodNs);
     }
     if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
     run.sampled(thread, kBarrier, 2 * kSecond);
@@ -319,24 +319,24 @@ TEST_CASE("A short gap between two samples in a barrier was spent there") {
       run.sampled(thread, kCompute, kSecond);
       if (rank == 3) run.silent(thread, kBlocked, 1800 * kMs);
       if (rank == 6) {
-        run.sampled(thread, kBarrier, 1200 * kMs - kPeriod);
+        run.sampled(thread, kBarrier, 1200 * kMs - kPeriodNs);
         run.sampled(thread, before, 1200 * kMs);
         run.gap(thread, 1200 * kMs + gap_ns);
-        run.sampled(thread, after, 1200 * kMs + gap_ns + kPeriod);
+        run.sampled(thread, after, 1200 * kMs + gap_ns + kPeriodNs);
       }
       run.sampled(thread, kBarrier, 2 * kSecond);
     }
     return stalls_of(run);
   };
-  CHECK(found(10 * kPeriod, kBarrier, kInBarrier).lost_ns == 800 * kMs);
-  CHECK(found(10 * kPeriod, kBarrier, kInBarrier).unknown_ns == 0);
+  CHECK(found(10 * kPeriodNs, kBarrier, kInBarrier).lost_ns == 800 * kMs);
+  CHECK(found(10 * kPeriodNs, kBarrier, kInBarrier).unknown_ns == 0);
   // Long enough for more than one wait.
-  CHECK(found(10 * kPeriod + 1, kBarrier, kBarrier).unknown_ns == 10 * kPeriod + 1);
+  CHECK(found(10 * kPeriodNs + 1, kBarrier, kBarrier).unknown_ns == 10 * kPeriodNs + 1);
   // On the way to the barrier, or from it.
-  CHECK(found(kPeriod, kBarrier, kCompute).unknown_ns == kPeriod);
-  CHECK(found(kPeriod, kBarrier, kCompute).lost_ns == 790 * kMs);
-  CHECK(found(kPeriod, kCompute, kBarrier).unknown_ns == kPeriod);
-  CHECK(found(kPeriod, kBarrier, kNone).unknown_ns == 2 * kPeriod);
+  CHECK(found(kPeriodNs, kBarrier, kCompute).unknown_ns == kPeriodNs);
+  CHECK(found(kPeriodNs, kBarrier, kCompute).lost_ns == 790 * kMs);
+  CHECK(found(kPeriodNs, kCompute, kBarrier).unknown_ns == kPeriodNs);
+  CHECK(found(kPeriodNs, kBarrier, kNone).unknown_ns == 2 * kPeriodNs);
 }
 
 TEST_CASE("A call that samples interrupt and that goes on blocks all the time") {
@@ -355,7 +355,7 @@ TEST_CASE("A call that samples interrupt and that goes on blocks all the time") 
     return stalls_of(run);
   };
   for (const uint32_t goes_on : {kInCondition, kNone}) {  // kNone: it had no processor to take a sample
-    const StallAnalysis whole = found(kPeriod, goes_on);
+    const StallAnalysis whole = found(kPeriodNs, goes_on);
     CHECK(whole.lost_ns == 800 * kMs);
     REQUIRE(whole.stalls.size() == 1);
     REQUIRE(whole.stalls[0].threads.size() == 1);
@@ -363,7 +363,7 @@ TEST_CASE("A call that samples interrupt and that goes on blocks all the time") 
     CHECK(whole.stalls[0].threads[0].end_ns == 1800 * kMs);
     CHECK(whole.stalls[0].threads[0].context == kCondition);
   }
-  const StallAnalysis two = found(kPeriod, kCompute);
+  const StallAnalysis two = found(kPeriodNs, kCompute);
   CHECK(two.lost_ns == 795 * kMs);
   CHECK(two.stalls.size() == 2);
   CHECK(found(51 * kMs, kNone).lost_ns == 749 * kMs);
@@ -445,7 +445,7 @@ TEST_CASE("Only the selected threads are looked at") {
   CHECK(find_stalls(Database{}, {}, {}).duration_ns() == 0);
 }
 
-TEST_CASE("Waits for a device are told apart: for its work, and woken late") {
+TEST_CASE("Waits for a device are distinguished: for its work, and woken late") {
   TracedRun run = late_rank(12);
   // The call begins before the other threads wait. The device is done after 300 ms, and the call returns
   // after 750 ms. Other threads wait for devices as well, while no thread waits for them.

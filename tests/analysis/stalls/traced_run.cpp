@@ -34,7 +34,7 @@ uint32_t TracedRun::thread(int32_t rank, int32_t index, uint64_t begin) {
 }
 
 void TracedRun::sampled(uint32_t thread, uint32_t context, uint64_t until) {
-  for (uint64_t& at = ends[thread]; at < until; at = std::min(until, at + kPeriod))
+  for (uint64_t& at = ends[thread]; at < until; at = std::min(until, at + kPeriodNs))
     traces[thread].push_back({at, context});
 }
 

@@ -12,7 +12,7 @@ namespace prof::test {
 // Contexts of every traced run. The entry point is 0.
 constexpr uint32_t kMain = 1, kCompute = 2, kBarrier = 3, kInBarrier = 4, kBlocked = 5, kCondition = 6,
                    kInCondition = 7;
-constexpr uint64_t kPeriod = 5'000'000;  // ns between samples
+constexpr uint64_t kPeriodNs = 5'000'000;  // between samples
 constexpr uint64_t kMs = 1'000'000;
 
 class TracedRun {

@@ -16,7 +16,7 @@
 namespace {
 
 constexpr unsigned kThreads = 12, kRounds = 6;
-constexpr double kLongKernel = 200, kShortKernel = 2;  // milliseconds
+constexpr double kLongKernelMs = 200, kShortKernelMs = 2;
 constexpr timespec kLate{0, 200'000'000};
 
 pthread_barrier_t barrier;
@@ -30,7 +30,7 @@ struct Team {
 };
 
 [[gnu::noinline]] void wait_for_kernel(const Team& team, cl_command_queue queue, cl_mem buffer) {
-  team.device.enqueue(queue, team.kernel, buffer, team.wakes_late ? kShortKernel : kLongKernel);
+  team.device.enqueue(queue, team.kernel, buffer, team.wakes_late ? kShortKernelMs : kLongKernelMs);
   clFlush(queue);
   wakes_late = team.wakes_late;
   const uint64_t begin = opencl::now_ns();

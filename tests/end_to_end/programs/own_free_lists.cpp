@@ -11,33 +11,33 @@
 
 namespace {
 
-constexpr size_t kCapacity = size_t{256} << 20, kLeast = 16, kMost = size_t{4} << 20;
+constexpr size_t kCapacity = size_t{256} << 20, kMinBytes = 16, kMaxBytes = size_t{4} << 20;
 
 struct FreeBlock {
   FreeBlock* next;
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-alignas(kMost) unsigned char memory[kCapacity];
-uint8_t exponents[kCapacity / kLeast];  // of a block's size, by its address
+alignas(kMaxBytes) unsigned char memory[kCapacity];
+uint8_t exponents[kCapacity / kMinBytes];  // of a block's size, by its address
 size_t used = 0;
 FreeBlock* free_blocks[64];
 
 size_t bytes_of(void* at) {
-  return size_t{1} << exponents[static_cast<size_t>(static_cast<unsigned char*>(at) - memory) / kLeast];
+  return size_t{1} << exponents[static_cast<size_t>(static_cast<unsigned char*>(at) - memory) / kMinBytes];
 }
 
 void* take_unused(size_t bytes) {
   const size_t at = (used + bytes - 1) / bytes * bytes;
   if (at + bytes > kCapacity) return nullptr;
   used = at + bytes;
-  exponents[at / kLeast] = static_cast<uint8_t>(std::countr_zero(bytes));
+  exponents[at / kMinBytes] = static_cast<uint8_t>(std::countr_zero(bytes));
   return memory + at;
 }
 
 void* take(size_t wanted, size_t align) {
   const size_t bytes = std::bit_ceil(wanted < align ? align : wanted);
-  if (bytes > kMost) return nullptr;
+  if (bytes > kMaxBytes) return nullptr;
   FreeBlock*& first = free_blocks[std::countr_zero(bytes)];
   pthread_mutex_lock(&lock);
   void* const at = first ? first : take_unused(bytes);
@@ -51,7 +51,7 @@ void* take(size_t wanted, size_t align) {
 extern "C" {
 
 void* malloc(size_t bytes) {
-  return take(bytes, kLeast);
+  return take(bytes, kMinBytes);
 }
 
 void free(void* at) {
@@ -81,7 +81,7 @@ void* realloc(void* at, size_t bytes) {
 }
 
 void* memalign(size_t align, size_t bytes) {
-  return take(bytes, align < kLeast ? kLeast : align);
+  return take(bytes, align < kMinBytes ? kMinBytes : align);
 }
 
 void* aligned_alloc(size_t align, size_t bytes) {

@@ -1,6 +1,6 @@
-// How threads publish what they wrote, in code that is not annotated, next to falsely shared data.
-// plain_litmus CASE MILLISECONDS [apart] prints the number of rounds, and in how many of them a result was
-// observed that C++ does not allow. The flags are on the page of the data, or on a separate one.
+// Threads publish data in code that is not annotated, next to falsely shared data. plain_litmus CASE
+// MILLISECONDS [apart] prints the number of rounds, and in how many of them a result was observed that C++
+// does not allow. The flags are on the page of the data, or on a separate one.
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -150,7 +150,7 @@ constexpr Way kWays[] = {
 std::atomic<int> expected_code{0};
 std::atomic<int> wrong{0};  // received signals with other data than was sent, or in another thread
 
-void check_told(const siginfo_t& info, pid_t taker) {
+void check_taken(const siginfo_t& info, pid_t taker) {
   const int code = expected_code.load();
   const bool is_right = info.si_signo == SIGTRAP && info.si_code == code && info.si_pid == getpid() &&
                         info.si_uid == getuid() && gettid() == taker &&
@@ -160,8 +160,8 @@ void check_told(const siginfo_t& info, pid_t taker) {
 
 pid_t target = 0;
 
-void count_told(int, siginfo_t* info, void*) {
-  check_told(*info, target);
+void count_taken(int, siginfo_t* info, void*) {
+  check_taken(*info, target);
   traps.fetch_add(1);
 }
 
@@ -191,7 +191,7 @@ void print_taken(int turns, Take take) {
 }
 
 void answers() {
-  install(count_told);
+  install(count_taken);
   print_taken(kTurns / 2, [](int turn) {
     while (traps.load() < turn) words[0] = words[0] + 1;
   });
@@ -208,7 +208,7 @@ void answers() {
 
 // Blocked while the signal is sent as well as while it is not: it is delivered as soon as it is unblocked.
 void answers_unblocked() {
-  install(count_told);
+  install(count_taken);
   print_taken(kTurns / 4, [](int turn) {
     while (traps.load() < turn) {
       block();
@@ -234,7 +234,7 @@ void answers_waited_for() {
     while (sigwaitinfo(&set, &info) != SIGTRAP) {
     }
     if (info.si_code == SI_USER) info.si_code = SI_TKILL;  // as the C library does here
-    check_told(info, target);
+    check_taken(info, target);
     traps.fetch_add(1);
   });
 }

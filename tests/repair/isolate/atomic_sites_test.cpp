@@ -56,7 +56,7 @@ void find_vector_level() {
     vector_level = 2;
 }
 
-// What may follow an atomic instruction. All can be moved; the shortest come first.
+// Instructions that may follow an atomic one. All can be moved; the shortest come first.
 const Code kFollowing[] = {
     {0xc3},                                      // ret
     {0x90},                                      // nop
@@ -261,13 +261,12 @@ TEST_CASE(
   CHECK(wrong == std::vector<std::string>());
   CHECK(plan_atomic_sites(info) == nullptr);  // already known
   CHECK(atomic_site_counts().sites - before.sites == fixture.forms.size());
-  forget_atomic_sites(fixture.module.code(), fixture.module.code_end());
+  remove_atomic_sites(fixture.module.code(), fixture.module.code_end());
 }
 
 namespace {
 
-// What a debugger's single steps show of one run of code: each place in a trampoline maps to one in the
-// program.
+// Checks one run of code by a debugger's single steps: each place in a trampoline maps to one in the program.
 struct Steps {
   uint64_t code_low = 0, code_high = 0;
   uint64_t stack = 0;  // the latest in the program's code
@@ -329,7 +328,7 @@ TEST_CASE("Each place in a trampoline is known as one in the program, with its s
   }
   sigaction(SIGTRAP, &before, nullptr);
   unpatch_atomic_sites();
-  forget_atomic_sites(fixture.module.code(), fixture.module.code_end());
+  remove_atomic_sites(fixture.module.code(), fixture.module.code_end());
 }
 
 TEST_CASE("Short instructions have jumps with prefixes, and ones for which the next instruction is moved") {
@@ -391,7 +390,7 @@ const char* refusal(const Code& function, bool has_unwind_information = true) {
   const AtomicSiteCounts counts = atomic_site_counts();
   if (reason) CHECK(counts.sites == before.sites);
   if (reason) CHECK(counts.trampoline_bytes == before.trampoline_bytes);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
   return reason ? reason : "";
 }
 
@@ -399,7 +398,7 @@ using Text = std::string;
 
 }  // namespace
 
-TEST_CASE("Code that cannot be told with certainty is declined with its reason") {
+TEST_CASE("Code that cannot be decoded with certainty is declined with its reason") {
   CHECK(refusal(kIncrement) == Text());
   CHECK(refusal(kIncrement, false) == Text("it has no unwind information"));
   CHECK(refusal({0x90, 0xc3}, false) == Text());
@@ -410,9 +409,9 @@ TEST_CASE("Code that cannot be told with certainty is declined with its reason")
         Text("a function with atomic instructions cannot be decoded"));
   CHECK(refusal({0x06, 0x90, 0xc3}) == Text());
   // lock incl %gs:(%rdi), and with an address of 32 bits
-  const Text untold = "the memory operand of an atomic instruction cannot be determined";
-  CHECK(refusal({0x65, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
-  CHECK(refusal({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == untold);
+  const Text unknown_operand = "the memory operand of an atomic instruction cannot be determined";
+  CHECK(refusal({0x65, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == unknown_operand);
+  CHECK(refusal({0x67, 0xf0, 0xff, 0x07, 0x90, 0x90, 0x90, 0xc3}) == unknown_operand);
 }
 
 TEST_CASE("Other code in the place of what was planned for is left alone") {
@@ -424,7 +423,7 @@ TEST_CASE("Other code in the place of what was planned for is left alone") {
   memcpy(reinterpret_cast<void*>(second), "\x90\x90\x90", 3);
   CHECK(!patch_atomic_sites());
   CHECK(memcmp(reinterpret_cast<void*>(first), kIncrement.data(), kIncrement.size()) == 0);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
   CHECK(patch_atomic_sites());
   CHECK(memcmp(reinterpret_cast<void*>(first), kIncrement.data(), kIncrement.size()) == 0);
 }
@@ -436,7 +435,7 @@ TEST_CASE("What is between functions is left alone") {
   const AtomicSiteCounts before = atomic_site_counts();
   CHECK(plan_atomic_sites(module.finish()) == nullptr);
   CHECK(atomic_site_counts().sites == before.sites);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }
 
 TEST_CASE("An operand on two pages, and a bit on another page than the operand's, make these common") {
@@ -496,7 +495,7 @@ TEST_CASE("An operand on two pages, and a bit on another page than the operand's
   }
   unpatch_atomic_sites();
   pages.share_all();
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }
 
 namespace {
@@ -536,7 +535,7 @@ TEST_CASE("A fault in a trampoline is one of the program's instruction") {
     });
     CHECK(WEXITSTATUS(status) == 3);
   }
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }
 
 namespace {
@@ -575,5 +574,5 @@ TEST_CASE("Atomic sums of converted threads are right, and are not where the cod
   };
   CHECK(count_in_converted_threads(common, true, work) == 30'000);
   CHECK(count_in_converted_threads(common, false, work) < 30'000);
-  forget_atomic_sites(module.code(), module.code_end());
+  remove_atomic_sites(module.code(), module.code_end());
 }

@@ -1,6 +1,5 @@
-// What the kernel does because of a process's CPU time and to its state, case by case, like
-// converted_thread_cases.cpp: times, timers and limits of CPU time, stops, and per-thread descriptors.
-// clock_cases.py runs them.
+// Effects of a process's CPU time and state in the kernel, case by case, like converted_thread_cases.cpp:
+// times, timers and limits of CPU time, stops, and per-thread descriptors. clock_cases.py runs them.
 
 #include <signal.h>
 #include <string.h>

@@ -174,7 +174,7 @@ TEST_CASE("a process that leaves and comes back has one reservation") {
     const auto leave_and_come_back = [] { return hpcrun::leave_common() && hpcrun::make_common(); };
     if (!hpcrun::make_common() || !leave_and_come_back()) return false;
     const uint64_t before = address_space_bytes();
-    // What was handed out of a reservation stays.
+    // Memory that was taken from a reservation stays.
     const long piece =
         hpcrun::common_mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     auto* const kept = reinterpret_cast<char*>(piece);

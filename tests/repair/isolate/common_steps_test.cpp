@@ -101,7 +101,7 @@ const StepCase kCases[] = {
      }},
     {"munmap", [](char* piece) { return common_munmap(piece + 4096, 4096) ? nullptr : piece; },
      [](const char* piece, const char* done) {
-       // What the kernel has mapped there since does not belong to the program.
+       // Mappings that the kernel has made there since do not belong to the program.
        return done && !is_common(piece + 4096) && byte_at(piece + 4096 + 8) != 2 &&
               has_contents(piece, 0, 1) && has_contents(piece, 2, kPages) && is_common(piece) &&
               is_all_common(piece + 8192, 2);

@@ -1,6 +1,6 @@
-// What a program does that may fail in a converted thread, case by case. `converted_thread_cases CASE` exits
-// with status 0 if everything was as in a program without converted threads. converted_threads.py runs the
-// cases and checks what they cannot check themselves.
+// Operations of a program that may fail in a converted thread, case by case. `converted_thread_cases CASE`
+// exits with status 0 if everything was as in a program without converted threads. converted_threads.py runs
+// the cases and checks what they cannot check themselves.
 
 #include <errno.h>
 #include <signal.h>

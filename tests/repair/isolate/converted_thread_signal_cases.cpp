@@ -111,7 +111,7 @@ std::atomic<int> handlers_run;
 // if there had been no signal.
 void handled_on_the_way() {
   constexpr int kTurns = 5'000;
-  constexpr uint64_t kLongestGap = 200'000;  // ns in which a converted thread that is asked home waits again
+  constexpr uint64_t kMaxGapNs = 200'000;  // in which a converted thread that is asked home waits again
   struct sigaction action {};
   action.sa_handler = [](int) { ++handlers_run; };
   action.sa_flags = SA_RESTART;
@@ -124,7 +124,7 @@ void handled_on_the_way() {
     for (int i = 1; i <= kTurns; ++i) {
       while (turn < i || !waits_in(tid, {SYS_clock_nanosleep, SYS_poll})) continue;
       isolated_ask_back(tid);
-      const uint64_t asked = now_ns(), gap = static_cast<uint64_t>(i) * 379 % kLongestGap;
+      const uint64_t asked = now_ns(), gap = static_cast<uint64_t>(i) * 379 % kMaxGapNs;
       while (now_ns() - asked < gap) continue;
       REQUIRE_THAT(pthread_kill(waiter, SIGUSR1) == 0);
     }

@@ -127,7 +127,7 @@ void sleepers() {
     pthread_mutex_t of_condition = PTHREAD_MUTEX_INITIALIZER;
     sem_t semaphore;
     sem_init(&semaphore, 0, 0);
-    bool told = false;
+    bool is_signalled = false;
     std::atomic<int> asleep{0}, awake{0};
     pthread_mutex_lock(&mutex);
     if (turn == 1) REQUIRE_THAT(isolated_begin() == 0);
@@ -136,7 +136,7 @@ void sleepers() {
       if (i == 0) pthread_mutex_lock(&mutex), pthread_mutex_unlock(&mutex);
       if (i == 1 || i == 2) {
         pthread_mutex_lock(&of_condition);
-        while (!told) pthread_cond_wait(&condition, &of_condition);
+        while (!is_signalled) pthread_cond_wait(&condition, &of_condition);
         pthread_mutex_unlock(&of_condition);
       }
       if (i == 3) REQUIRE_THAT(sem_wait(&semaphore) == 0);
@@ -161,7 +161,7 @@ void sleepers() {
         REQUIRE_THAT(!isolated_convert());
       }
       pthread_mutex_lock(&of_condition);
-      told = true;
+      is_signalled = true;
       pthread_cond_broadcast(&condition);
       pthread_mutex_unlock(&of_condition);
       sem_post(&semaphore);

@@ -21,7 +21,8 @@ void await_sleepers(int count) {
   for (int i = 0; i < count; ++i) tids[i] = 0;
 }
 
-// Waits for a futex while it has its value. Returns what woke it; our samples must not.
+// Waits for a futex while it has its value. Returns the reason for the wake-up, which must not be one of our
+// samples.
 long sleep_at(int i, long (*wait)(int)) {
   take_place(i);
   tids[i] = thread_id();

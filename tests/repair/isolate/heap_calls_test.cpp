@@ -221,13 +221,13 @@ TEST_CASE(
 }
 
 TEST_CASE("A thread that is in the first allocator leaves it before it stands still") {
-  CHECK_FALSE(ends_call_of_first_allocator());
+  CHECK_FALSE(CallOfFirst::defer_standstill());
   {
     const CallOfFirst outer;
     const CallOfFirst inner;  // in a handler
-    CHECK(ends_call_of_first_allocator());
+    CHECK(CallOfFirst::defer_standstill());
   }
-  CHECK_FALSE(ends_call_of_first_allocator());
+  CHECK_FALSE(CallOfFirst::defer_standstill());
 }
 
 TEST_CASE("Nothing that is mapped for blocks lies in a piece where memory was mapped before") {

@@ -120,7 +120,7 @@ class Thread {
     if (stores == Stores::Own && world_->lacks(Without::CommitOfOwn)) return;
     if (stores == Stores::Others && world_->lacks(Without::CommitOfOthers)) return;
     is_busy_ = true;
-    if (stores != Stores::Others && world_->lacks(Without::Merging)) told_commit();
+    if (stores != Stores::Others && world_->lacks(Without::Merging)) note_commit();
     step();
     for (size_t word = 0; word < page_.size(); ++word) {
       int& common = world_->common[word];
@@ -131,7 +131,7 @@ class Thread {
       base_[word] = page_[word];
     }
     if (world_->merges_last) step();
-    if (stores != Stores::Others) told_commit();
+    if (stores != Stores::Others) note_commit();
     is_busy_ = false;
   }
   void owe() {
@@ -166,7 +166,7 @@ class Thread {
 
   LockUser self() const { return number_ ? number_ << kPlaceBits | place_ : kNobody; }
   Thread& of(LockUser user) const { return world_->threads[user & ((1u << kPlaceBits) - 1)]; }
-  void told_commit() {
+  void note_commit() {
     ++own_commits_;
     owes_ = false;
   }

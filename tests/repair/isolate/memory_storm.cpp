@@ -47,7 +47,7 @@ bool is_common(const void* address) {
   return false;
 }
 
-// How much of the threads' memory is common, printed to standard error on request.
+// Prints to standard error, on request, how much of the threads' memory is common.
 std::atomic<int> stacks_seen{0}, stacks_common{0};
 const bool tells = getenv("MEMORY_STORM_TELLS");
 

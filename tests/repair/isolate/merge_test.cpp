@@ -132,8 +132,7 @@ class Converted {
   Page page_, base_;
 };
 
-// What a program does, in every order. Returns the first error, or an empty string. Counts the orders in
-// `orders`.
+// Runs a program in every order. Returns the first error, or an empty string. Counts the orders in `orders`.
 using Program = std::string (*)(Merge, size_t& orders);
 
 std::string in_every_order(World& world, std::vector<EveryOrder::Actor> actors,

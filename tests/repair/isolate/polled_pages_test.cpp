@@ -28,7 +28,7 @@ void handle_signals(PrivatePages& pages) {
   sigaction(SIGUSR1, &action, nullptr);
 }
 
-// What two processes share, on a page that stays common.
+// Data that two processes share, on a page that stays common.
 struct Meeting {
   pthread_barrier_t* barrier;
   volatile int* polling_process;

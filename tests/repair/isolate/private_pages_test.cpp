@@ -196,19 +196,20 @@ TEST_CASE("Bytes that are refreshed are seen by others, and others' are seen, an
   CHECK(in_converted_threads(1, converted) == 1);
 }
 
-TEST_CASE("Lines that a converted thread changed are told at its commits, to the byte, and others' are not") {
+TEST_CASE(
+    "Lines that a converted thread changed are reported at its commits, to the byte, and others' are not") {
   const CommonPages common(2);
   auto* const data = common.at<volatile uint8_t>(0);
-  struct Told {
+  struct Changes {
     uint64_t line[8], bytes[8];
     uint32_t count;
   };
-  static Told* told;
-  told = common.at<Told>(1);
+  static Changes* changes;
+  changes = common.at<Changes>(1);
   const auto converted = [&](size_t, PrivatePages& pages) {
-    tell_changed_lines([](uint64_t line, uint64_t bytes) noexcept {
-      told->line[told->count % 8] = line;
-      told->bytes[told->count++ % 8] = bytes;
+    report_changed_lines([](uint64_t line, uint64_t bytes) noexcept {
+      changes->line[changes->count % 8] = line;
+      changes->bytes[changes->count++ % 8] = bytes;
     });
     if (!pages.isolate(common.page(0))) return false;
     data[0] = data[0] + 1;
@@ -218,18 +219,20 @@ TEST_CASE("Lines that a converted thread changed are told at its commits, to the
     auto* const view = reinterpret_cast<volatile uint8_t*>(pages.common_address(common.page(0)));
     view[256] = 3;  // another thread's store
     pages.commit();
-    bool right = told->count == 2;
-    right &= told->line[0] == common.page(0) && told->bytes[0] == (uint64_t{1} << 63 | 1);
-    right &= told->line[1] == common.page(0) + 128 && told->bytes[1] == 4;
+    bool right = changes->count == 2;
+    right &= changes->line[0] == common.page(0) && changes->bytes[0] == (uint64_t{1} << 63 | 1);
+    right &= changes->line[1] == common.page(0) + 128 && changes->bytes[1] == 4;
     pages.commit();
-    right &= told->count == 2;
+    right &= changes->count == 2;
     // Parts of lines that are merged separately.
     data[300] = 4;
     data[340] = 5;
     pages.refresh(common.page(0) + 300, 1);
-    right &= told->count == 3 && told->line[2] == common.page(0) + 256 && told->bytes[2] == uint64_t{1} << 44;
+    right &= changes->count == 3 && changes->line[2] == common.page(0) + 256 &&
+             changes->bytes[2] == uint64_t{1} << 44;
     pages.share_all();
-    right &= told->count == 4 && told->line[3] == common.page(0) + 320 && told->bytes[3] == uint64_t{1} << 20;
+    right &= changes->count == 4 && changes->line[3] == common.page(0) + 320 &&
+             changes->bytes[3] == uint64_t{1} << 20;
     return right;
   };
   CHECK(in_converted_threads(1, converted) == 1);

@@ -1,4 +1,4 @@
-// What annotated code relies on around the calls of repair/isolate/pass/regions.h.
+// Tests the guarantees on which annotated code relies around the calls of repair/isolate/pass/regions.h.
 
 #include <array>
 #include <cstdint>

@@ -71,7 +71,8 @@ class Pair {
     });
   }
 
-  // What one converted thread writes under a lock the other finds there, with no other call in between.
+  // Data that one converted thread writes under a lock is visible to the other there, with no other call in
+  // between.
   void meet_under(const std::function<void()>& lock, const std::function<void()>& unlock) const {
     run([&](int converted) {
       for (int turn = 1; turn <= kTurns;) {
@@ -157,9 +158,9 @@ TEST_CASE("Read-write and spin locks") {
       [&](int who) {
         static int heard[2];
         ++heard[who];
-        for (bool told = false; !told;) {
+        for (bool is_read = false; !is_read;) {
           pthread_rwlock_rdlock(lock);
-          told = pair.data[200 + who] == heard[who];
+          is_read = pair.data[200 + who] == heard[who];
           pthread_rwlock_unlock(lock);
           raw_syscall(SYS_sched_yield);
         }
@@ -272,11 +273,11 @@ TEST_CASE("Words that the kernel is asked about") {
 TEST_CASE("Signals") {
   const Pair pair;
   auto* const processes = pair.common.at<std::atomic<pid_t>>(1);
-  sigset_t told;
-  sigemptyset(&told);
-  sigaddset(&told, SIGUSR1);
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
   sigset_t before;
-  sigprocmask(SIG_BLOCK, &told, &before);
+  sigprocmask(SIG_BLOCK, &signals, &before);
   pair.hand_over(
       [&](int who) {
         while (processes[1 - who] == 0) sched_yield();
@@ -285,7 +286,7 @@ TEST_CASE("Signals") {
       [&](int who) {
         processes[1 - who] = getpid();
         int number = 0;
-        sigwait(&told, &number);
+        sigwait(&signals, &number);
       });
   sigprocmask(SIG_SETMASK, &before, nullptr);
 }

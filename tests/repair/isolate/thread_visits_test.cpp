@@ -1,4 +1,4 @@
-// How the controller judges what threads did since its previous round.
+// Tests the controller's judgement of the threads' activity since its previous round.
 
 #include "repair/isolate/controller/thread_visits.h"
 
@@ -50,7 +50,7 @@ bool rests_after(ThreadVisits& visits, const Record& one, uint64_t now_ns, uint6
 
 }  // namespace
 
-TEST_CASE("A thread that ran is told from one that worked, and from one that waits") {
+TEST_CASE("A thread that ran is distinguished from one that worked, and from one that waits") {
   ThreadVisits visits;
   const Record self(visits);
   burn(3 * kMs);

@@ -1,5 +1,5 @@
-// What the detector concludes from accesses: which lines have false sharing, and which placement the objects
-// of which sites get.
+// Tests the detector's conclusions from accesses: lines with false sharing, and the placement of each site's
+// objects.
 
 #include "repair/layout/false_sharing_detector.h"
 
@@ -59,7 +59,7 @@ class Run {
     for (SharedAccess access : accesses) {
       access.time_ns = now_ns_;
       judge_->note_time(kSampleNs);
-      if (seen) judge_->note(told(access));
+      if (seen) judge_->note(seen_access(access));
       access.weight_ns = kSampleNs;
       judge_->note(access);
       now_ns_ += kMs / 10;
@@ -71,7 +71,7 @@ class Run {
   void idle(uint64_t weight_ns) { judge_->note_time(weight_ns); }
 
  private:
-  static SharedAccess told(SharedAccess access) {
+  static SharedAccess seen_access(SharedAccess access) {
     access.is_seen = true;
     return access;
   }
@@ -110,7 +110,7 @@ TEST_CASE("neighbours that threads write to are parted") {
   CHECK(shared_lines == std::set<uint64_t>{0x10000});
 }
 
-TEST_CASE("where alignment alone helps, and much is lost, it is told soon") {
+TEST_CASE("where alignment alone helps, and much is lost, it is reported soon") {
   Run run;
   const uint64_t begin = run.now();
   while (run.now() < begin + 2 * FalseSharingDetector::kPlainNs)
@@ -175,7 +175,7 @@ TEST_CASE("an offset that an alignment of the program's forbids is not chosen") 
   CHECK(settled[kAligned].chosen.placement == Placement{64, 32, 64});
 }
 
-TEST_CASE("what no placement parts is told, and decided once") {
+TEST_CASE("what no placement parts is reported, and decided once") {
   Run run;
   for (int i = 0; i < 400; ++i)
     run.sample({write_to(0, 0x10000, 7, 1, 0x10000), write_to(1, 0x10008, 7, 1, 0x10000)});
@@ -245,7 +245,7 @@ TEST_CASE("true sharing, one thread, readers, and those that come later are left
   CHECK(shared_lines.empty());
 }
 
-TEST_CASE("a page is told with all that is known of it") {
+TEST_CASE("a page is reported with all that is known of it") {
   const auto judged = [](const std::vector<SharedAccess>& more) {
     Run run;
     std::vector<SharedAccess> accesses{write_to(0, 0x10010, 0, 0, 0), write_to(1, 0x10030, 0, 0, 0)};
@@ -291,7 +291,7 @@ TEST_CASE("a word that both threads use is true sharing, however rarely one poll
   CHECK(shared_pages[0x10000].has_true_sharing);
 }
 
-TEST_CASE("of allocations a page is told as well") {
+TEST_CASE("of allocations a page is reported as well") {
   Run run;
   for (int i = 0; i < 300; ++i)
     run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
@@ -324,7 +324,7 @@ TEST_CASE("pages of allocations that can be placed are left to that") {
   CHECK(shared_pages.empty());
 }
 
-TEST_CASE("pages of allocations that lie as before their site was placed are told") {
+TEST_CASE("pages of allocations that lie as before their site was placed are reported") {
   Run run(true);
   share_line(run, 300, 0x10000);
   REQUIRE(settled.contains(7));
@@ -334,7 +334,8 @@ TEST_CASE("pages of allocations that lie as before their site was placed are tol
 }
 
 TEST_CASE(
-    "pages of allocations that are there to stay are told at once, and their site is placed for later ones") {
+    "pages of allocations that are there to stay are reported at once, and their site is placed for later "
+    "ones") {
   Run run(true);
   for (int i = 0; i < 80; ++i)
     run.sample({write_to(0, 0x10010, 7, 1, 0x10010), write_to(1, 0x10030, 7, 2, 0x10030)});
@@ -353,7 +354,7 @@ TEST_CASE("objects that come and go in other places than those before are not th
   CHECK(shared_pages.empty());
 }
 
-TEST_CASE("pages of allocations that no placement helps are told, and those of variables at once") {
+TEST_CASE("pages of allocations that no placement helps are reported, and those of variables at once") {
   Run run(true);
   for (int i = 0; i < 400; ++i)
     run.sample({write_to(0, 0x10000, 7, 1, 0x10000), write_to(1, 0x10008, 7, 1, 0x10000)});
@@ -386,7 +387,7 @@ TEST_CASE("what takes little of the time is not worth a change") {
   CHECK(settled.empty());
 }
 
-TEST_CASE("of variables the line is told, and of locks that there are some") {
+TEST_CASE("of variables the line is reported, and of locks that there are some") {
   Run run;
   SharedAccess lock = write_to(0, 0x20000, 5, 1, 0x20000), other_lock = write_to(1, 0x20020, 5, 2, 0x20020);
   lock.is_locked = other_lock.is_locked = true;

@@ -50,7 +50,7 @@ TEST_CASE("a filter holds the sizes and places that it was given, and few others
   CHECK(filter->may_hold(123'456'789, Frame(0x401234).at()));
 }
 
-TEST_CASE("callers of a small function around the allocator are told apart where its frame is known") {
+TEST_CASE("callers of a small function around the allocator are distinguished where its frame is known") {
   auto filter = std::make_unique<PlacementFilter>();
   constexpr uint64_t kNew = 0x7f0000001111, kSite = 0x402222, kOther = 0x403333;
   filter->add_sizes(48, 48);

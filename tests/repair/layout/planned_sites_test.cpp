@@ -96,7 +96,7 @@ TEST_CASE("no number of a plan is out of its range") {
   CHECK_FALSE(with([](auto& entries, auto&, auto&) { entries[2].frame_count = 2; }));
 }
 
-TEST_CASE("a module is told by its build, or by its path where it has none") {
+TEST_CASE("a module is identified by its build, or by its path where it has none") {
   const PlanBytes plan = test::a_plan();
   PlannedSites sites;
   REQUIRE(sites.start(plan.data(), plan.size()));
@@ -127,6 +127,6 @@ TEST_CASE("an entry names contexts by the frames that it has, innermost first") 
   CHECK(entries_for(sites, {plain, app}).empty());
   CHECK(entries_for(sites, {make_frame(7, 0x1111), plain}).empty());
   CHECK(entries_for(sites, {}).empty());
-  sites.forget_modules();
+  sites.clear_modules();
   CHECK(entries_for(sites, {app, plain, main}).empty());
 }

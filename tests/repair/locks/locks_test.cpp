@@ -218,7 +218,7 @@ TEST_CASE("threads exclude each other while lines are found one after the other"
   CHECK(Repairer::moved() == Pool::kMutexes);
 }
 
-TEST_CASE("locks that cannot be moved stay, and are told of once") {
+TEST_CASE("locks that cannot be moved stay, and are reported once") {
   // In a place where none was moved before.
   alignas(64) static pthread_mutex_t mutexes[3];
   static pthread_spinlock_t spin;

@@ -199,7 +199,7 @@ TEST_CASE("random calls on a read-write lock give the C library's results, where
     const uint64_t moved_at = random() % 30;
     std::unique_ptr<Repairer> repairer;
     Model model;
-    std::string told;
+    std::string log;
     for (unsigned i = 0; i < 80; ++i) {
       if (i == moved_at) {
         repairer = std::make_unique<Repairer>();
@@ -209,10 +209,10 @@ TEST_CASE("random calls on a read-write lock give the C library's results, where
       // Released as often as taken.
       const Call call = random() % 2 ? Call::Unlock : static_cast<Call>(random() % kCalls);
       if (!model.may(thread, call)) continue;
-      told += std::to_string(thread) + ":" + std::to_string(static_cast<int>(call)) + " ";
+      log += std::to_string(thread) + ":" + std::to_string(static_cast<int>(call)) + " ";
       const int expected = workers[thread].call(native(), call, &expected_of);
       const int result = workers[thread].call(kOurs, call, &ours);
-      INFO("kind " << kind << ", moved at " << moved_at << ": " << told);
+      INFO("kind " << kind << ", moved at " << moved_at << ": " << log);
       REQUIRE(result == expected);
       model.see(thread, call, result);
     }

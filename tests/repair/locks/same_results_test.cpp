@@ -115,7 +115,7 @@ struct Step {
   Call call;
 };
 
-std::string told(const std::deque<Step>& steps) {
+std::string format_steps(const std::deque<Step>& steps) {
   std::string text;
   for (const Step& step : steps)
     text += std::to_string(step.thread) + " " + kNames[static_cast<int>(step.call)] + ", ";
@@ -148,7 +148,7 @@ TEST_CASE("random calls of two threads give the C library's results, wherever th
       steps.push_back(step);
       const int expected = workers[step.thread].call(native_mutex(), step.call, &native);
       const int result = workers[step.thread].call(our_mutex(), step.call, &ours);
-      INFO("kind " << kind << ", moved at " << moved_at << ": " << told(steps));
+      INFO("kind " << kind << ", moved at " << moved_at << ": " << format_steps(steps));
       REQUIRE(result == expected);
       model.see(step.thread, step.call, result);
       was_destroyed = step.call == Call::Destroy && result == 0;

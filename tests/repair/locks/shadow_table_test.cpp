@@ -79,7 +79,7 @@ TEST_CASE("a lock is refused once") {
   CHECK(!table->is_first_refusal(&mutex));
 }
 
-TEST_CASE("what is left where it is stays so, and is told of once") {
+TEST_CASE("what is left where it is stays so, and is reported once") {
   const auto table = std::make_unique<ShadowTable>();
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, other = PTHREAD_MUTEX_INITIALIZER;
   CHECK(!table->is_left(&mutex));

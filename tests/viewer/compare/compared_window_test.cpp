@@ -22,7 +22,7 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr int kPatience = 20'000;  // ms; the reading thread needs a processor
+constexpr int kTimeoutMs = 20'000;  // the reading thread needs a processor
 
 struct Opened {
   Opened() : first(test::run_before()), second(test::run_after()) {
@@ -31,7 +31,7 @@ struct Opened {
   }
   Document& document() { return *window.document(); }
   bool wait_until_compared() {
-    return QTest::qWaitFor([this] { return document().other_run() != nullptr; }, kPatience);
+    return QTest::qWaitFor([this] { return document().other_run() != nullptr; }, kTimeoutMs);
   }
   template <class Widget>
   Widget& find(const char* name) {
@@ -50,13 +50,13 @@ TEST_CASE("another run is read in the background, and what differs is in front t
   opened.window.compare_with(opened.second.path());
   CHECK(!opened.document().other_run());
   REQUIRE(opened.wait_until_compared());
-  const auto is_told = [&] { return opened.find<QLabel>("compared").isVisible(); };
-  CHECK(QTest::qWaitFor(is_told, kPatience));
+  const auto is_shown = [&] { return opened.find<QLabel>("compared").isVisible(); };
+  CHECK(QTest::qWaitFor(is_shown, kTimeoutMs));
   CHECK(!opened.window.page("diff")->visibleRegion().isEmpty());
   CHECK(static_cast<DiffPage*>(opened.window.page("diff"))->text().contains("work"));
   opened.find<QToolButton>("end_comparison").click();
   CHECK(!opened.document().other_run());
-  CHECK(QTest::qWaitFor([&] { return !is_told(); }, kPatience));
+  CHECK(QTest::qWaitFor([&] { return !is_shown(); }, kTimeoutMs));
 }
 
 TEST_CASE("the tool bar scales and swaps the runs") {
@@ -70,12 +70,12 @@ TEST_CASE("the tool bar scales and swaps the runs") {
   CHECK(opened.document().tree().compared->is_second_before);
 }
 
-TEST_CASE("what cannot be compared is told, and the window stays as it is") {
+TEST_CASE("what cannot be compared is reported, and the window stays as it is") {
   Opened opened;
   std::filesystem::resize_file(opened.second.path() / "profile.db", 100);
   opened.window.compare_with(opened.second.path());
   const auto failure = [&] { return opened.window.findChild<QMessageBox*>("failure"); };
-  REQUIRE(QTest::qWaitFor([&] { return failure() != nullptr; }, kPatience));
+  REQUIRE(QTest::qWaitFor([&] { return failure() != nullptr; }, kTimeoutMs));
   CHECK(failure()->text().contains("profile.db"));
   CHECK(!opened.document().other_run());
 }
@@ -108,6 +108,6 @@ TEST_CASE("the command line compares") {
   CHECK(first_page(options) == "diff");
   MainWindow window;
   window.open_as_asked(options);
-  REQUIRE(QTest::qWaitFor([&] { return window.document()->other_run() != nullptr; }, kPatience));
+  REQUIRE(QTest::qWaitFor([&] { return window.document()->other_run() != nullptr; }, kTimeoutMs));
   CHECK(window.document()->comparing().same_total);
 }

@@ -104,7 +104,7 @@ TEST_CASE("functions are those of the report, of the chosen metric") {
   }
 }
 
-TEST_CASE("times are told as people write them, and shares with what they are of") {
+TEST_CASE("times are shown as people write them, and shares with what they are of") {
   Shown example_shown(example(), "summary");
   CHECK(words(example_shown).contains("began 2 May 2024, 10:00:00 UTC"));
   CHECK(words(example_shown).contains(QRegularExpression("\\d % spent ")));

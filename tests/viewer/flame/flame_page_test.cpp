@@ -25,7 +25,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// Of 10 s: work 7 s, of which 3 in leaf; rest 3 s, of which 1 in leaf.
+// 10 s in total: work 7 s, of which 3 in leaf; rest 3 s, of which 1 in leaf.
 Database sample() {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");
@@ -40,7 +40,7 @@ Database sample() {
 
 struct Shown {
   explicit Shown(const Database& database = sample())
-      : folder(forgetting(database)), document(folder.path()), page(document) {
+      : folder(without_settings(database)), document(folder.path()), page(document) {
     page.resize(1000, 400);
     page.show();
     QCoreApplication::processEvents();
@@ -67,7 +67,7 @@ struct Shown {
   }
 
   // Clears the graph's direction that other tests have stored.
-  static const Database& forgetting(const Database& database) {
+  static const Database& without_settings(const Database& database) {
     QSettings().clear();
     return database;
   }
@@ -211,7 +211,7 @@ TEST_CASE("widths are those of the metric, the threads and the time that are cho
   CHECK(std::abs(shown.shown_share("work", 3) - 0.25) < 0.01);
 }
 
-TEST_CASE("the chosen frame is copied with those above it, and its numbers are told by a key") {
+TEST_CASE("the chosen frame is copied with those above it, and its numbers are shown by a key") {
   Shown shown;
   CHECK(shown.page.chosen_text() == "function\tCPUTIME\tshare\nall\t10.0 s\t100 %\n");
   for (int i = 0; i < 3; ++i) QTest::keyClick(&shown.flames(), Qt::Key_Down);

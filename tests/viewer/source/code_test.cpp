@@ -50,7 +50,7 @@ uint64_t offset_of_shown_function() {
   return reinterpret_cast<uint64_t>(&shown_function) - bias;
 }
 
-// Of 10 s, shown_function() spends 6 in its loop and 1 after it; main spends 3.
+// 10 s in total: shown_function() spends 6 in its loop and 1 after it; main spends 3.
 Database code_sample() {
   shown_function(3);
   test::DatabaseBuilder builder;

@@ -23,7 +23,7 @@ using namespace prof::viewer;
 
 namespace {
 
-// Of 10 s, line 3 spends 6. Line 5 spends 1, and calls code in another file that spends 3.
+// 10 s in total: line 3 spends 6. Line 5 spends 1, and calls code in another file that spends 3.
 Database sample(const std::string& folder) {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");
@@ -94,7 +94,7 @@ TEST_CASE("the page opens on a file whose text is there, though more is spent in
   CHECK(page.view().toPlainText().startsWith("int main()"));
 }
 
-TEST_CASE("where most is spent without lines, that is told, and no file is chosen") {
+TEST_CASE("where most is spent without lines, that is reported, and no file is chosen") {
   test::DatabaseBuilder builder;
   builder.metric("CPUTIME", "sec");
   builder.thread(0, "main");
@@ -126,7 +126,7 @@ TEST_CASE("any page can ask for a line") {
   CHECK(shown.page->view().current_line() == 5);
 }
 
-TEST_CASE("files are listed by cost; of one that is missing it is told where it was looked for") {
+TEST_CASE("files are listed by cost; of one that is missing it is reported where it was searched") {
   Shown shown;
   shown.page->show();
   const QAbstractItemModel& files = *shown.page->table()->model();
@@ -197,7 +197,7 @@ TEST_CASE("a click beside the text goes to its line, and costs of any size have 
   CHECK(page.view().margin_width() > usual);
 }
 
-TEST_CASE("where nothing was measured that is told, of the whole run and of a part of it") {
+TEST_CASE("where nothing was measured that is reported, of the whole run and of a part of it") {
   test::DatabaseBuilder builder;
   builder.thread(0, "main");
   const test::DatabaseFolder nothing(builder.build());

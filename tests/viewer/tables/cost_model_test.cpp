@@ -225,9 +225,9 @@ TEST_CASE("statistics over threads come from the background, and their order wit
   model.sort(column, Qt::DescendingOrder);
   CHECK(!model.is_complete());
   CHECK(model.index(0, column).data().toString() == "...");
-  QSignalSpy told(&model, &CostModel::dataChanged);
+  QSignalSpy changed(&model, &CostModel::dataChanged);
   REQUIRE(QTest::qWaitFor([&] { return model.is_complete(); }, 20'000));
-  CHECK(!told.empty());
+  CHECK(!changed.empty());
   CHECK(model.index(0, column).data().toString() != "...");
   for (int row = 1; row < model.rowCount(); ++row)
     CHECK(model.index(row - 1, column).data(kExactRole).toDouble() >=

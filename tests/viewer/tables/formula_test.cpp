@@ -45,7 +45,7 @@ TEST_CASE("formulas know metrics by name") {
   CHECK(value("perf::cycles.incl - 1") == 29);
 }
 
-TEST_CASE("what is no formula is told by place") {
+TEST_CASE("what is no formula is reported by place") {
   CHECK(failure("") == "at character 1 (the end): expected a number, a metric or '('");
   CHECK(failure("1 +") == "at character 4 (the end): expected a number, a metric or '('");
   CHECK(failure("1 2") == "at character 3 ('2'): expected an operator or the end");

@@ -135,23 +135,23 @@ TEST_CASE("rows go to their source") {
 TEST_CASE("a search goes from one match to the next and opens their paths") {
   Shown shown(Reading::TopDown);
   auto* const field = shown.page.findChild<QLineEdit*>("search");
-  auto* const told = shown.page.findChild<QLabel*>("found");
+  auto* const found = shown.page.findChild<QLabel*>("found");
   shown.page.activateWindow();
   field->setText("^LEAF$");
-  CHECK(told->text() == "none");  // capital letters match only capital letters
+  CHECK(found->text() == "none");  // capital letters match only capital letters
   field->setText("^leaf$");
-  CHECK(told->text() == "1 function");
+  CHECK(found->text() == "1 function");
   QTest::keyClick(field, Qt::Key_Return);
   CHECK(shown.chosen() == "leaf");
   CHECK(shown.view().currentIndex().parent().data().toString() == "inner");
   CHECK(shown.view().currentIndex().data(kFoundRole).toBool());
   QTest::keyClick(field, Qt::Key_Return);
   CHECK(shown.view().currentIndex().parent().data().toString() == "rest");
-  CHECK(told->text() == "2 of 2");
+  CHECK(found->text() == "2 of 2");
   QTest::keyClick(field, Qt::Key_Return, Qt::ShiftModifier);
   CHECK(shown.view().currentIndex().parent().data().toString() == "inner");
   field->setText("(");
-  CHECK(told->text().contains("parenthesis"));
+  CHECK(found->text().contains("parenthesis"));
 }
 
 TEST_CASE("a row is zoomed into, and back") {

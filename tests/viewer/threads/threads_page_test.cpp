@@ -198,7 +198,7 @@ TEST_CASE(
   CHECK(document.threads() == std::vector<uint32_t>{queue});  // not the first one
 }
 
-TEST_CASE("where nothing was measured that is told") {
+TEST_CASE("where nothing was measured that is reported") {
   DatabaseBuilder b;
   b.thread(0, "team");
   const DatabaseFolder folder(b.build());

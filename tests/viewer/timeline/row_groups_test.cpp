@@ -164,10 +164,10 @@ TEST_CASE("Space opens and closes the cursor's group, and the cursor stays") {
   CHECK(shown.view->cursor()->time_ns == time);
   CHECK(shown.view->row_of(profile) == size_t{0});
   CHECK(shown.page.findChild<QTreeView*>("stack")->model()->rowCount() == 0);
-  bool is_told = false;
+  bool is_shown = false;
   for (const QLabel* label : shown.page.findChildren<QLabel*>())
-    is_told |= label->text() == "one: 2 of 4 rows were active";
-  CHECK(is_told);
+    is_shown |= label->text() == "one: 2 of 4 rows were active";
+  CHECK(is_shown);
   QTest::keyClick(shown.view, Qt::Key_Space);
   CHECK(shown.view->rows().size() == 11);
   CHECK(shown.view->row_of(profile) == size_t{2});

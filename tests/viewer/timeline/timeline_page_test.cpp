@@ -60,7 +60,7 @@ Database two_rows() {
 class Shown {
  public:
   explicit Shown(const Database& database, QSize size = {1000, 500})
-      : folder_(forgetting(database)), document(folder_.path()), page(document) {
+      : folder_(without_settings(database)), document(folder_.path()), page(document) {
     page.resize(size);
     page.show();
     settle();
@@ -73,7 +73,7 @@ class Shown {
 
  private:
   // Clears the arrangement of the page that other tests have stored.
-  static const Database& forgetting(const Database& database) {
+  static const Database& without_settings(const Database& database) {
     QSettings().clear();
     return database;
   }
@@ -204,7 +204,7 @@ TEST_CASE("wheel, drag and keys move through the time") {
     QTest::keyClick(&view, Qt::Key_Backspace);
     CHECK(view.shown().begin_ns == whole.begin_ns + 400 * kMs);
   }
-  SECTION("a drag with Shift selects, Enter goes there, Escape forgets") {
+  SECTION("a drag with Shift selects, Enter goes there, Escape clears") {
     QTest::mousePress(view.viewport(), Qt::LeftButton, Qt::ShiftModifier, shown.at(0.2));
     QTest::mouseMove(view.viewport(), shown.at(0.3));
     QTest::mouseMove(view.viewport(), shown.at(0.4));
@@ -317,7 +317,7 @@ TEST_CASE("the height of rows is changed by wheel and keys, and undone; times ar
   CHECK(title() == "40 rows");
 }
 
-TEST_CASE("the thread of a moment that is not among the chosen ones is told") {
+TEST_CASE("the thread of a moment that is not among the chosen ones is reported") {
   Shown shown(two_rows());
   shown.document.choose_threads({0});
   const uint64_t begin = test::kTracesBegin;

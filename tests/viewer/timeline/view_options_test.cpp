@@ -37,7 +37,7 @@ TEST_CASE("options survive their way to prof-viewer") {
   CHECK(again.database == "db");
 }
 
-TEST_CASE("a time outside the run, or of a run without traces, is told") {
+TEST_CASE("a time outside the run, or of a run without traces, is reported") {
   const test::DatabaseFolder folder(test::traced_database({1000}, 1));
   Document document(folder.path());
   ViewOptions options;

@@ -219,7 +219,7 @@ TEST_CASE("a build that is cancelled leaves nothing") {
   CHECK(!fs::exists(fixture.file));
 }
 
-TEST_CASE("a trace that runs backwards is told by the file's name") {
+TEST_CASE("a trace that runs backwards is reported by the file's name") {
   Fixture fixture;
   const fs::path trace = fixture.folder.path() / "trace.db";
   std::string bytes = bytes_of(trace);

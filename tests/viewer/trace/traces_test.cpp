@@ -17,7 +17,7 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr int kLongestMs = 30'000;
+constexpr int kTimeoutMs = 30'000;
 
 struct Heard {
   explicit Heard(Traces& traces) {
@@ -25,7 +25,7 @@ struct Heard {
     QObject::connect(&traces, &Traces::not_ready, [this](const QString& text) { why = text; });
   }
   bool wait() const {
-    return QTest::qWaitFor([this] { return is_ready || why; }, kLongestMs);
+    return QTest::qWaitFor([this] { return is_ready || why; }, kTimeoutMs);
   }
   bool is_ready = false;
   std::optional<QString> why;

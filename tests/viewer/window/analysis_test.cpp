@@ -27,7 +27,7 @@ TEST_CASE("measurements are analyzed and shown") {
   CHECK(window.document()->directory() == measurements / "database");
 }
 
-TEST_CASE("a folder without measurements is told by name, and the window stays") {
+TEST_CASE("a folder without measurements is reported by name, and the window stays") {
   const test::TemporaryDirectory folder;
   MainWindow window;
   window.show();

@@ -329,7 +329,7 @@ TEST_CASE("a thread that is chosen on one page is chosen in the tool bar") {
   CHECK(button->text() == "All 2 threads");
 }
 
-TEST_CASE("the time in front of the timeline is chosen for all pages, and told beside the threads") {
+TEST_CASE("the time in front of the timeline is chosen for all pages, and shown beside the threads") {
   Database database = example();
   std::vector<TraceRecord> records;
   for (uint32_t c = 0; c < database.contexts.size(); ++c)

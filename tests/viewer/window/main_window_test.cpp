@@ -33,7 +33,7 @@ TEST_CASE("a database is opened, shown and closed") {
   CHECK(!window.document());
 }
 
-TEST_CASE("what is no database is told by name, and the window stays") {
+TEST_CASE("what is no database is reported by name, and the window stays") {
   const test::TemporaryDirectory empty;
   const test::DatabaseFolder folder(test::known_database());
   std::filesystem::resize_file(folder.path() / "profile.db", 100);
@@ -107,7 +107,7 @@ TEST_CASE("a database that cannot be opened leaves the one that is open") {
   box->close();
 }
 
-TEST_CASE("a database that is damaged while it is shown is told once, and the window stays") {
+TEST_CASE("a database that is damaged while it is shown is reported once, and the window stays") {
   const test::DatabaseFolder folder(test::random_database(4, {80, 3, 2, 10}));
   MainWindow window;
   window.show();

@@ -18,7 +18,7 @@ using namespace prof::viewer;
 
 namespace {
 
-constexpr int kLongestMs = 30'000;  // for a run, and for what is searched in the background
+constexpr int kTimeoutMs = 30'000;  // for a run, and for what is searched in the background
 
 QString sample(const char* name) {
   return QCoreApplication::applicationDirPath() + "/../samples/" + name;
@@ -32,7 +32,7 @@ struct Measured {
     process.start(
         QString::fromStdString(prof_command().string()),
         QStringList{"run", "-q", "-o", directory} + options + QStringList{"--", program} + arguments);
-    return process.waitForFinished(kLongestMs) && process.exitCode() == 0;
+    return process.waitForFinished(kTimeoutMs) && process.exitCode() == 0;
   }
 
   void open() {
@@ -41,7 +41,7 @@ struct Measured {
     window.open(folder.path() / "run" / "database");
     REQUIRE(window.document());
     REQUIRE(QTest::qWaitForWindowActive(&window));
-    REQUIRE(QTest::qWaitFor([&] { return window.page("summary")->is_complete(); }, kLongestMs));
+    REQUIRE(QTest::qWaitFor([&] { return window.page("summary")->is_complete(); }, kTimeoutMs));
     QTest::qWait(1);
   }
 

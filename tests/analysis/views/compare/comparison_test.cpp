@@ -184,7 +184,7 @@ TEST_CASE("a metric that one run does not have is said to be missing there") {
   CHECK(runs.change("work", false, 1).after == 7);
 }
 
-TEST_CASE("functions of one name are told apart by module and file, and by their order in a file") {
+TEST_CASE("functions of one name are distinguished by module and file, and by their order in a file") {
   const auto make = [](const char* module, double first, double second, double other) {
     Database database;
     database.title = "x";

@@ -134,7 +134,7 @@ TEST_CASE("a run on another machine is compared by shares where that is asked fo
   CHECK(shares.changes.total.exclusive.is_same());
 }
 
-TEST_CASE("what a CI log is told of a regression is one line") {
+TEST_CASE("what a CI log reports of a regression is one line") {
   const Compared3 versions({exact_run(6, 1, 3)}, {exact_run(9, 1, 3)});
   REQUIRE(versions.changes.rows.size() == 1);
   CHECK(regression_line(versions.runs, versions.changes, versions.changes.rows[0]) ==

@@ -427,7 +427,7 @@ void mixed_accesses() {
     REQUIRE_THAT(__atomic_load_n(&own, __ATOMIC_RELAXED) == 8);
     own = round;
     pthread_barrier_wait(&barrier);
-    // What the other thread wrote and an atomic load returned, a plain load returns afterwards.
+    // A plain load returns the other thread's value after an atomic load has returned it.
     int& others = converted == 0 ? shared.other : shared.data;
     REQUIRE_THAT(others == round);
     pthread_barrier_wait(&barrier);

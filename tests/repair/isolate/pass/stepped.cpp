@@ -39,7 +39,7 @@ struct alignas(kPage) {
   int seen[2];             // of a store
   long successes;          // of both threads, in all runs
   void (*second)();
-} told;
+} results;
 
 struct alignas(kPage) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -61,24 +61,24 @@ template <class Tell, class Hear>
 Kernel message(const char* name, Tell, Hear) {
   return {name,
           [] {
-            shared.data = told.run;
-            shared.other = -told.run;
-            Tell{}(told.run);
+            shared.data = results.run;
+            shared.other = -results.run;
+            Tell{}(results.run);
           },
           [] {
-            told.heard = Hear{}(told.run);
-            told.data = shared.data;
-            told.other = shared.other;
+            results.heard = Hear{}(results.run);
+            results.data = shared.data;
+            results.other = shared.other;
           },
-          [] { return !told.heard || (told.data == told.run && told.other == -told.run); }};
+          [] { return !results.heard || (results.data == results.run && results.other == -results.run); }};
 }
 
 // One of the two threads observes the other's store.
 template <class Side>
 Kernel stores(const char* name, Side) {
-  return {name, [] { told.seen[0] = Side{}(shared.x, shared.y, told.run); },
-          [] { told.seen[1] = Side{}(shared.y, shared.x, told.run); },
-          [] { return told.seen[0] == told.run || told.seen[1] == told.run; }};
+  return {name, [] { results.seen[0] = Side{}(shared.x, shared.y, results.run); },
+          [] { results.seen[1] = Side{}(shared.y, shared.x, results.run); },
+          [] { return results.seen[0] == results.run || results.seen[1] == results.run; }};
 }
 
 // A thread that gets the lock has it alone, and observes what was written under it.
@@ -88,11 +88,12 @@ Kernel lock(const char* name, TryLock, Unlock) {
     if (!TryLock{}()) return;
     shared.guarded = shared.guarded + 1;
     shared.data = static_cast<int>(shared.guarded);
-    told.successes += 1;
+    results.successes += 1;
     Unlock{}();
   };
-  return {name, kSide, kSide,
-          [] { return shared.guarded == told.successes && shared.data == static_cast<int>(told.successes); }};
+  return {name, kSide, kSide, [] {
+            return shared.guarded == results.successes && shared.data == static_cast<int>(results.successes);
+          }};
 }
 
 long exchange(long& place, long before, long now) {
@@ -167,20 +168,20 @@ const Kernel kKernels[] = {
              return others.load(kRelaxed);
            }),
     {"counter", [] { shared.x.fetch_add(1, kRelaxed); }, [] { shared.x.fetch_add(1, kRelaxed); },
-     [] { return shared.x.load(kRelaxed) == 2 * told.run; }},
+     [] { return shared.x.load(kRelaxed) == 2 * results.run; }},
     // The values that one thread reads do not go backwards.
     {"coherence", [] { shared.x.fetch_add(1, kRelaxed); },
      [] {
-       told.seen[0] = shared.x.load(kRelaxed);
-       told.seen[1] = shared.x.load(kRelaxed);
+       results.seen[0] = shared.x.load(kRelaxed);
+       results.seen[1] = shared.x.load(kRelaxed);
      },
-     [] { return told.seen[0] <= told.seen[1]; }},
+     [] { return results.seen[0] <= results.seen[1]; }},
     // An aligned value is one of those that were stored (TMI, figure 3).
-    {"figure_3", [] { shared.word.store(static_cast<uint16_t>(told.run << 8), kRelaxed); },
-     [] { shared.word.store(static_cast<uint16_t>(told.run & 0xff), kRelaxed); },
+    {"figure_3", [] { shared.word.store(static_cast<uint16_t>(results.run << 8), kRelaxed); },
+     [] { shared.word.store(static_cast<uint16_t>(results.run & 0xff), kRelaxed); },
      [] {
        const uint16_t word = shared.word.load(kRelaxed);
-       return word == static_cast<uint16_t>(told.run << 8) || word == (told.run & 0xff);
+       return word == static_cast<uint16_t>(results.run << 8) || word == (results.run & 0xff);
      }},
     {"figure_11", [] { swap_from(0); }, [] { swap_from(1); },
      [] {
@@ -220,7 +221,7 @@ class Stepped {
  public:
   Stepped(const Kernel& kernel, bool is_first)
       : kernel_(kernel), is_first_(is_first), part_(is_first ? kernel.first : kernel.second) {
-    told.second = is_first ? kernel.second : kernel.first;
+    results.second = is_first ? kernel.second : kernel.first;
   }
 
   void try_all(bool pairs) {
@@ -233,7 +234,7 @@ class Stepped {
       }
       for (uint64_t at = 1; pairs && at <= places; ++at) run({false, kSteppingCommit, at, other});
     }
-    // Including our library's code before and after a call of the C library.
+    // Includes our library's code before and after a call of the C library.
     const uint64_t all = run({true, kSteppingNothing, 0, 0});
     for (uint64_t other = 1; other <= all; ++other) run({true, kSteppingNothing, 0, other});
     printf("%s, the %s by steps: %lu places, %lu runs\n", kernel_.name, is_first_ ? "first" : "second",
@@ -243,7 +244,7 @@ class Stepped {
  private:
   uint64_t run(const SteppingPlan& plan) {
     ++runs_;
-    ++told.run;
+    ++results.run;
     const uint64_t places = stepping_run(part_, &plan);
     if (kernel_.is_right()) return places;
     constexpr const char* kInjects[] = {"nothing", "a commit", "given back", "converted"};
@@ -265,7 +266,7 @@ void try_all(const Kernel& kernel, bool pairs) {
   Team team(2, [&](int converted) {
     if (converted == 1) {
       REQUIRE_THAT(isolated_pages_take(&shared, sizeof shared));
-      stepping_serve([] { told.second(); });
+      stepping_serve([] { results.second(); });
     } else {
       Stepped(kernel, true).try_all(pairs);
       Stepped(kernel, false).try_all(pairs);

@@ -76,7 +76,7 @@ std::atomic<Turn> turn{Turn::First};
 
 void wait_until(Turn wanted) noexcept {
   for (Turn now; (now = turn.load(std::memory_order_acquire)) != wanted && now != Turn::Over;)
-    wait_while(turn, now, kWaitLong);
+    wait_while(turn, now, kLongWaitNs);
 }
 void pass_turn(Turn to) noexcept {
   turn.store(to, std::memory_order_release);

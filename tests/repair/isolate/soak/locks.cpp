@@ -20,7 +20,7 @@ namespace soak {
 
 namespace {
 
-// What a lock guards.
+// Data that a lock guards.
 struct Guarded {
   volatile uint64_t value;
   volatile uint64_t copies[4];

@@ -41,7 +41,7 @@ void check(const Piece& piece) {
   for_some_bytes(0, piece.bytes, [&](size_t i) { SOAK_REQUIRE(piece.at[i] == pattern(piece, i)); });
 }
 
-// Where threads leave pieces for others.
+// The place in which threads leave pieces for others.
 constexpr int kPlaces = 64;
 alignas(kPage) pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 alignas(kPage) Piece places[kPlaces];

@@ -116,7 +116,7 @@ bool has_children() {
 }
 
 Rest look_at_rest() {
-  constexpr int kPatience = 3'000;  // times 10 ms
+  constexpr int kMaxTries = 3'000;  // times 10 ms
   // Besides this thread there is the one that isolates pages. Once a second it checks whether it is needed.
   // After forks it is not: memory is private until it has ended and a thread is created.
   const auto is_at_rest = [] {
@@ -124,8 +124,8 @@ Rest look_at_rest() {
     return now == 1 || (now == 2 && is_memory_common());
   };
   for (int tries = 0; !is_at_rest() || has_children(); ++tries) {
-    if (tries == kPatience) dprintf(2, "left: %zu tasks, children %s\n", tasks(), children().c_str());
-    SOAK_REQUIRE(tries < kPatience);
+    if (tries == kMaxTries) dprintf(2, "left: %zu tasks, children %s\n", tasks(), children().c_str());
+    SOAK_REQUIRE(tries < kMaxTries);
     usleep(10'000);
   }
   Rest rest;
@@ -138,11 +138,11 @@ Rest look_at_rest() {
 }
 
 bool Growth::is_known() const {
-  return rests_.size() >= kWarm + 3 * kLeast;
+  return rests_.size() >= kWarm + 3 * kMinRests;
 }
 
 void Growth::check() const {
-  const size_t count = std::min((rests_.size() - kWarm) / 3, kMost);
+  const size_t count = std::min((rests_.size() - kWarm) / 3, kMaxRests);
   const std::span all(rests_), first = all.subspan(kWarm, count), last = all.last(count);
   const auto most = [&](size_t Rest::*what) { return std::ranges::max(first, {}, what).*what; };
   const auto least = [&](size_t Rest::*what) { return std::ranges::min(last, {}, what).*what; };

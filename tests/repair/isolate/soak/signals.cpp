@@ -119,14 +119,14 @@ void block_own_signals() {
 }
 
 void await_own_signals() {
-  constexpr int kPatience = 20'000;  // times 1 ms
+  constexpr int kMaxTries = 20'000;  // times 1 ms
   for (int tries = 0; received != sent; ++tries) {
-    if (tries == kPatience) {
+    if (tries == kMaxTries) {
       dprintf(2, "%lu signals sent, %lu received; sums %lu, %lu\n", sent.load(), received.load(),
               sent_sum.load(), received_sum.load());
       print_signals();
     }
-    SOAK_REQUIRE(tries < kPatience);
+    SOAK_REQUIRE(tries < kMaxTries);
     usleep(1'000);
   }
 }

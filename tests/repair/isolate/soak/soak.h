@@ -87,7 +87,7 @@ class Growth {
  private:
   // Skips the very first rests, which allocate permanently. Of the others, about ten in 20 s, the first third
   // is compared with the last.
-  static constexpr size_t kWarm = 5, kLeast = 2, kMost = 40;
+  static constexpr size_t kWarm = 5, kMinRests = 2, kMaxRests = 40;
   std::vector<Rest> rests_;
 };
 

@@ -78,7 +78,7 @@ void detach_one(Worker& worker) {
   }).detach();
 }
 
-// What a thread that is to be cancelled waits at. Its cleanup releases the mutex.
+// A point at which a thread waits for its cancellation. Its cleanup releases the mutex.
 struct Cancelled {
   pthread_mutex_t mutex;
   pthread_cond_t never;

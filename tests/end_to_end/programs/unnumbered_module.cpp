@@ -1,4 +1,4 @@
-// A module that loads MPI itself, as Python's modules do; untold_rank loads it.
+// A module that loads MPI itself, as Python's modules do; unnumbered_rank loads it.
 
 extern "C" int MPI_Init(int*, char***);
 

@@ -1,4 +1,4 @@
-// A rank that gets its number from MPI only: untold_rank MODULE [global]. It and a child that it forks
+// A rank that gets its number from MPI only: unnumbered_rank MODULE [global]. It and a child that it forks
 // compute for some time.
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // Stands in for Open MPI if the launcher passes processes neither their rank nor the number of ranks. It
-// reads them from UNTOLD_RANK and UNTOLD_RANKS.
+// reads them from UNNUMBERED_RANK and UNNUMBERED_RANKS.
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,14 +32,14 @@ int PMPI_Get_library_version(char* version, int* length) {
 
 int MPI_Init(int*, char***) {
   has_begun = true;
-  return number("UNTOLD_ERROR");
+  return number("UNNUMBERED_ERROR");
 }
 
 int PMPI_Comm_rank(void* world, int* rank) {
-  return ask(world, ompi_mpi_comm_world, "UNTOLD_RANK", rank);
+  return ask(world, ompi_mpi_comm_world, "UNNUMBERED_RANK", rank);
 }
 
 int PMPI_Comm_size(void* world, int* size) {
-  return ask(world, ompi_mpi_comm_world, "UNTOLD_RANKS", size);
+  return ask(world, ompi_mpi_comm_world, "UNNUMBERED_RANKS", size);
 }
 }
