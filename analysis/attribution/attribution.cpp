@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
+#include <functional>
 #include <optional>
 #include <system_error>
 #include <tuple>
@@ -101,6 +103,7 @@ class Fallback {
 
 AttributedModule attribute_module(const ModuleIdentity& module, std::span<const uint64_t> addresses,
                                   const AttributionOptions& options) {
+  assert(std::ranges::adjacent_find(addresses, std::greater_equal()) == addresses.end());
   AttributedModule out;
   FunctionTable table(out);
   const std::string name = file_name(module.path);

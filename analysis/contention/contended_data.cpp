@@ -1,6 +1,7 @@
 #include "analysis/contention/contended_data.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -352,6 +353,7 @@ std::vector<ContendedData> find_contended_data(std::span<const ContentionAccess>
     data.has_object = std::get<0>(owner);
     if (data.has_object) data.site = static_cast<uint32_t>(std::get<1>(owner));
     data.moves += moves;
+    assert(data.lines.empty() || data.lines.back() < line);
     data.lines.push_back(line);
   }
   for (const ContentionAccess& access : in_order) {

@@ -1,6 +1,7 @@
 #include "analysis/contention/pace.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace prof {
@@ -15,8 +16,8 @@ constexpr double kSameWay = 0.85;  // of the rates, that is, nearly all
 constexpr double kSideBySide = 1.6;
 constexpr double kMinOfWeight = 0.5;  // of the time at contended lines, lost to contention
 
-// `rates` must be sorted.
 double at_part(const std::vector<double>& rates, double part) {
+  assert(!rates.empty() && std::ranges::is_sorted(rates));
   return rates[static_cast<size_t>(std::llround(part * static_cast<double>(rates.size() - 1)))];
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cassert>
+
 namespace prof {
 
 std::vector<size_t> Turns::of(int rank) const {
@@ -47,6 +49,7 @@ void PiecedFile::put(OutputBuffer&& piece) {
 }
 
 void PiecedFile::close() {
+  assert(sizes_.size() == turns_.of(team_.rank()).size());
   while (!waiting_.empty() && !advance())
     workers_.wait(turns_.owner(next_), [&] { return is_heard(turns_.owner(next_)); });
   if (!file_ && workers_.is_first()) file_.emplace(directory_, kind_, place_);  // also if there are no pieces

@@ -10,8 +10,8 @@ namespace prof {
 
 // Writes findings.sqlite into the directory of the database, and replaces an existing one: the findings of
 // the whole run under default options. Throws DatabaseError if it cannot be written. Must be called by each
-// worker, which counts the costs of some ranks. The first one, which alone needs summaries,
-// writes. `jobs`: as in RankOptions.
+// worker, which counts the costs of some ranks. The first one, which alone needs summaries, writes.
+// `jobs`: as in RankOptions.
 void write_findings(const Database& database, const std::filesystem::path& directory,
                     AnalysisWorkers& workers = AnalysisWorkers::alone(), int jobs = 0);
 

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
+#include <cmath>
 #include <memory>
 #include <set>
 
@@ -95,6 +97,7 @@ uint32_t DatabaseBuilder::profile(const ProfileId& id) {
 
 void DatabaseBuilder::add(uint32_t profile, uint32_t metric, uint32_t context, double value,
                           uint64_t samples) {
+  assert(profile < values_.size() && metric < metrics_.size() && std::isfinite(value));
   values_[profile][(uint64_t{context} << 32) | metric] += value;
   database_.profiles[profile].samples += samples;
   metrics_[metric].samples += samples;
@@ -102,6 +105,7 @@ void DatabaseBuilder::add(uint32_t profile, uint32_t metric, uint32_t context, d
 }
 
 void DatabaseBuilder::add_trace(uint32_t profile, std::vector<TraceRecord> records) {
+  assert(profile < traces_.size() && std::ranges::is_sorted(records, {}, &TraceRecord::time_ns));
   traces_[profile] = std::move(records);
 }
 

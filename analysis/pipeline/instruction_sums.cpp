@@ -1,6 +1,7 @@
 #include "analysis/pipeline/instruction_sums.h"
 
 #include <algorithm>
+#include <cassert>
 #include <tuple>
 
 namespace prof {
@@ -47,7 +48,11 @@ std::vector<InstructionCost> InstructionSums::costs(const Places& places) const 
     else
       costs.push_back({code->module, code->offset, key.metric, value});
   }
-  return costs;  // places are numbered by module, then offset
+  // Places are numbered by module, then offset.
+  assert(std::ranges::is_sorted(costs, {}, [](const InstructionCost& cost) {
+    return std::tuple(cost.module, cost.offset, cost.metric);
+  }));
+  return costs;
 }
 
 }  // namespace prof

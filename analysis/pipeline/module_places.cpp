@@ -1,6 +1,7 @@
 #include "analysis/pipeline/module_places.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -84,6 +85,7 @@ void ModulePlaces::give(Packer& out) const {
 }
 
 std::vector<uint32_t> ModulePlaces::take(Unpacker& in) {
+  assert(by_place_.empty());  // attribute() was not called yet
   std::vector<uint32_t> here;
   for (auto left = in.get<uint64_t>(); left > 0; --left) {
     const auto kind = in.get<ModuleKind>();
@@ -126,6 +128,7 @@ AttributedModule ModulePlaces::attribute(const Module& module, const Attribution
 
 void ModulePlaces::add(const Module& module, AttributedModule& attributed, PlaceTable& table,
                        Database& database) {
+  assert(attributed.first.size() == module.addresses.size() + 1);
   std::vector<uint32_t> files;
   for (std::string& path : attributed.files) {
     const auto [at, added] = files_.try_emplace(path, static_cast<uint32_t>(database.files.size()));
@@ -157,6 +160,7 @@ void ModulePlaces::add(const Module& module, AttributedModule& attributed, Place
 void ModulePlaces::attribute(const AttributionOptions& options, int jobs, PlaceTable& table,
                              Database& database, std::vector<std::string>& warnings, const Progress& progress,
                              AnalysisWorkers& workers) {
+  assert(by_place_.empty());
   settle();
   // Largest first, so that no thread is left alone with one at the end. Equal sizes are in the order of their
   // identity, which is the same in every process.
@@ -214,6 +218,7 @@ std::optional<ModulePlaces::Code> ModulePlaces::code_at(PlaceId place) const {
 
 PlaceId ModulePlaces::place(uint32_t module, uint64_t address) const {
   const Module& found = modules_.at(module);
+  assert(found.settled == found.addresses.size());  // none was requested after attribute()
   const auto at = std::lower_bound(found.addresses.begin(), found.addresses.end(), address);
   if (at == found.addresses.end() || *at != address)
     throw std::out_of_range("an address that was not needed");

@@ -42,9 +42,9 @@ class ModulePlaces {
   // indexed by those there.
   std::vector<uint32_t> take(Unpacker& in);
 
-  // Attributes all requested addresses on up to `jobs` threads of each worker. Adds the places to
-  // `table`, and the modules, files and functions to the database. Their order does not depend on the order
-  // of calls.
+  // Must be called once. Attributes all requested addresses on up to `jobs` threads of each
+  // worker. Adds the places to `table`, and the modules, files and functions to the database. Their order
+  // does not depend on the order of calls.
   void attribute(const AttributionOptions& options, int jobs, PlaceTable& table, Database& database,
                  std::vector<std::string>& warnings, const Progress& progress = {},
                  AnalysisWorkers& workers = AnalysisWorkers::alone());

@@ -3,6 +3,7 @@
 // any other entry of a call path.
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,11 +26,13 @@ class PlaceTable {
  public:
   // Adds a place. Outermost function first; must not be empty.
   PlaceId add(std::span<const PlaceFrame> chain) {
+    assert(!chain.empty());
     frames_.insert(frames_.end(), chain.begin(), chain.end());
     first_.push_back(static_cast<uint32_t>(frames_.size()));
     return static_cast<PlaceId>(size() - 1);
   }
   std::span<const PlaceFrame> chain(PlaceId place) const {
+    assert(place < size());
     return std::span(frames_).subspan(first_[place], first_[place + 1] - first_[place]);
   }
   size_t size() const { return first_.size() - 1; }

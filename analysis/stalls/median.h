@@ -3,6 +3,7 @@
 // memory.
 
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -33,7 +34,10 @@ uint64_t median_of(const ForEach& for_each) {
   uint64_t rank = (numbers - 1) / 2;  // among those in the remaining classes
   const auto class_of_rank = [&] {
     size_t at = 0;
-    while (rank >= counts[at]) rank -= counts[at++];
+    while (rank >= counts[at]) {
+      rank -= counts[at++];
+      assert(at < counts.size());  // for_each() gave the same numbers as before
+    }
     return at;
   };
   const size_t leading = class_of_rank();

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <functional>
 
 namespace prof {
 namespace {
@@ -65,6 +67,7 @@ std::string format_count(uint64_t count, const std::string& noun) {
 }
 
 std::string format_ranks(const std::vector<int32_t>& ranks, size_t most) {
+  assert(std::ranges::adjacent_find(ranks, std::greater_equal()) == ranks.end());
   std::vector<std::pair<int32_t, int32_t>> parts;
   for (const int32_t rank : ranks) {
     if (!parts.empty() && parts.back().second + 1 == rank)

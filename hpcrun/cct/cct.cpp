@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <new>
 
 #include "hpcrun/cct/extent_stream.h"
@@ -53,6 +54,7 @@ struct CallingContextTree::State {
   }
 
   NodeId create(NodeId parent, FrameKey frame, uint32_t hash) noexcept {
+    assert(parent < index.count());  // the file lists callers first
     if (!index.reserve()) return kNoNode;
     if (!nodes.has_room(sizeof(NodeRecord))) {
       MappedExtent full;
@@ -146,6 +148,7 @@ NodeId CallingContextTree::sibling(NodeId node, FrameKey frame) noexcept {
 }
 
 bool CallingContextTree::add(NodeId node, uint16_t metric, uint64_t value, uint64_t samples) noexcept {
+  assert((metric & kWaitingMetric) == 0);
   ValueCell* cell = state_->cell_of(node, metric);
   if (cell == nullptr) return false;
   store(cell->value, cell->value + value);
@@ -154,10 +157,12 @@ bool CallingContextTree::add(NodeId node, uint16_t metric, uint64_t value, uint6
 }
 
 ValueCell* CallingContextTree::cell(NodeId node, uint16_t metric) noexcept {
+  assert((metric & kWaitingMetric) == 0);
   return state_->cell_of(node, metric);
 }
 
 ValueCell* CallingContextTree::wait_cell(NodeId node, uint16_t metric) noexcept {
+  assert((metric & kWaitingMetric) == 0);
   return state_->cell_of(node, metric | kWaitingMetric);
 }
 

@@ -4,6 +4,7 @@
 // a limit. Async-signal-safe.
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,10 +24,11 @@ class ExtentStream {
   // True if the current extent has room for `bytes` more.
   [[nodiscard]] bool has_room(size_t bytes) const noexcept { return extent_.capacity - length_ >= bytes; }
 
-  // Returns the position of the next bytes. They take effect with publish().
+  // Returns the position of the next bytes, for which there must be room. They take effect with publish().
   char* next() noexcept { return extent_.data() + length_; }
 
   void publish(size_t bytes) noexcept {
+    assert(extent_.header != nullptr && has_room(bytes));
     length_ += bytes;
     extent_.header->length.store(static_cast<uint32_t>(length_), std::memory_order_release);
   }

@@ -2,6 +2,8 @@
 // Common part of streams whose records are intervals (format.h): times in quanta, and numbers as differences
 // from the previous record. Async-signal-safe.
 
+#include <cassert>
+#include <concepts>
 #include <initializer_list>
 #include <new>
 
@@ -49,6 +51,7 @@ struct IntervalStream {
   }
 
   void append(std::initializer_list<uint64_t> numbers, uint64_t new_end, NodeId new_node) noexcept {
+    assert(numbers.size() <= kWaitNumbers && stream.has_room(kMaxIntervalBytes));  // make_room()
     char* const start = stream.next();
     char* at = start;
     for (const uint64_t number : numbers) at = put_varint(at, number);
@@ -64,9 +67,8 @@ struct IntervalStream {
   }
 };
 
-// Creates a stream's state in the arena, or returns nullptr if there is no memory. `State` must derive from
-// IntervalStream.
-template <typename State>
+// Creates a stream's state in the arena, or returns nullptr if there is no memory.
+template <std::derived_from<IntervalStream> State>
 State* make_interval_stream(MeasurementFile& file, Arena& arena, StreamKind kind, uint32_t thread) noexcept {
   void* memory = arena.allocate(sizeof(State));
   if (memory == nullptr) return nullptr;

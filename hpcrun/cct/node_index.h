@@ -2,6 +2,7 @@
 // Finds the node of (parent, frame): linear hashing with chains. The table grows by one bucket per node, so
 // no insertion ever has to rehash the whole table. Belongs to one thread, in its arena. Async-signal-safe.
 
+#include <bit>
 #include <cstdint>
 
 #include "hpcrun/cct/segments.h"
@@ -61,6 +62,7 @@ class NodeIndex {
 
  private:
   static constexpr uint32_t kFirstBuckets = 512;
+  static_assert(std::has_single_bit(kFirstBuckets), "mask_ has the bits below");
   static constexpr uint32_t kMaxNodes = uint32_t{1} << 31;
 
   [[nodiscard]] uint32_t bucket(uint32_t hash_value) const noexcept {

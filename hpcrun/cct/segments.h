@@ -4,6 +4,7 @@
 // Async-signal-safe.
 
 #include <bit>
+#include <cassert>
 #include <cstdint>
 
 #include "hpcrun/guest/arena.h"
@@ -15,6 +16,7 @@ class SegmentedArray {
  public:
   T& operator[](uint32_t index) noexcept {
     const unsigned segment = segment_of(index);
+    assert(segments_[segment] != nullptr);  // ensure() made room for it
     return segments_[segment][index - segment_start(segment)];
   }
 
@@ -22,6 +24,7 @@ class SegmentedArray {
   // no memory.
   [[nodiscard]] bool ensure(Arena& arena, uint32_t index) noexcept {
     const unsigned segment = segment_of(index);
+    assert(segment == 0 || segments_[segment - 1] != nullptr);
     if (segments_[segment] == nullptr) {
       segments_[segment] = arena.allocate_array<T>(segment_size(segment));
     }

@@ -13,6 +13,7 @@
 // async-signal-safe and take no lock. One line is watched at a time.
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 #include "hpcrun/contention/loop_progress.h"
@@ -109,6 +110,7 @@ class ContentionWatch {
   static constexpr uint64_t kRestNs = 20'000'000;       // between two watches
   static constexpr uint64_t kLongRestNs = 200'000'000;  // the same, at the low rate after a search
   static constexpr uint32_t kRememberedLines = 16;      // of watches whose signals may still arrive
+  static_assert(std::has_single_bit(kRememberedLines), "signals carry the bits below");
 
   bool enter(State from) noexcept;
   void leave(State to) noexcept { state_.store(to, std::memory_order_release); }

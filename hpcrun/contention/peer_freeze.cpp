@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include <cassert>
 #include <climits>
 
 #include "hpcrun/guest/clock.h"
@@ -28,6 +29,7 @@ void wake_all(std::atomic<uint32_t>& word) noexcept {
 }  // namespace
 
 void PeerFreeze::ask(uint64_t line, uint32_t thread, uint32_t others, uint64_t now_ns) noexcept {
+  assert(others > 0);
   uint32_t turn = turn_.load(std::memory_order_acquire);
   const Phase phase = phase_of(turn);
   const bool is_forgotten =

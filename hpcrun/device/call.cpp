@@ -1,5 +1,6 @@
 // Handles calls of a device's interface: what they wait for and how long, and the idleness that they cause.
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "hpcrun/device/context.h"
@@ -96,8 +97,8 @@ uint64_t worked_in_call(const DeviceThread& device, Interval time) noexcept {
   return std::min(length, device.usage_at_end.cpu_ns - device.usage_at_begin.cpu_ns);
 }
 
-// Must be called with the lock held.
 void tell_others_of(DeviceThread& device, CallKind kind, Interval wait) noexcept {
+  assert(is_engine_locked());
   for (uint16_t i = 0; i < engine.device_count; ++i) {
     if (!device.waiter.wait.scope.has_device(i)) continue;
     if (kind == CallKind::Block && device.shared_places[i] == SharedDevice::kNoPlace) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 
 #include "hpcrun/device/engine.h"
 #include "hpcrun/unwind/modules.h"
@@ -82,6 +83,7 @@ WalkOrigin origin_of(const ucontext_t& here) noexcept {
 
 Stack context_of_call(ThreadState& thread, const ucontext_t& here, const void* function,
                       WalkRecord& record) noexcept {
+  assert(thread.busy);
   const Stack stack = thread.unwinder.walk(here, record);
   // Skips frames of at least two functions: there is room for two.
   uint32_t first = skip_libraries(stack, skip(stack, 0, own_module()));

@@ -1,6 +1,7 @@
 #include "hpcrun/device/engine.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -231,8 +232,8 @@ void charge_event_wait(Track& track, const Task& task, const AwaitedTask& awaite
                                                 until - since);
 }
 
-// Must be called with the lock held, for a task that is under way.
 void finish_task(Task* task, uint64_t start_ns, uint64_t end_ns, const AwaitedTask& awaited = {}) noexcept {
+  assert(is_engine_locked() && task->under_way);
   Track& track = *engine.queues[task->queue];
   const uint64_t now = monotonic_ns();
   admit_threads();

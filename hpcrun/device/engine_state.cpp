@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "hpcrun/guest/fork_path.h"
 #include "hpcrun/guest/syscalls.h"
@@ -43,13 +44,19 @@ HPCRUN_FORK_PATH void unlock_engine() noexcept {
   engine_is_locked.clear(std::memory_order_release);
 }
 
+bool is_engine_locked() noexcept {
+  return engine_is_locked.test(std::memory_order_relaxed);
+}
+
 LaunchContexts* launch_contexts(DeviceThread& device) noexcept {
+  assert(device.thread->busy);
   if (!device.contexts)
     device.contexts = static_cast<LaunchContexts*>(device.thread->arena.allocate(sizeof(LaunchContexts)));
   return device.contexts;
 }
 
 void admit_threads() noexcept {
+  assert(is_engine_locked());
   DeviceThread* thread = device_arrivals.exchange(nullptr, std::memory_order_acquire);
   while (thread) {
     DeviceThread* const next = thread->next_arrival;
@@ -65,6 +72,7 @@ void admit_threads() noexcept {
 
 // If several pauses ended since the last call, the last one represents them all.
 void note_pauses(uint64_t now) noexcept {
+  assert(is_engine_locked());
   const PauseSwitch pause = process_state.file.pause_switch();
   const uint64_t over = pause.paused_ns(0), since = pause.paused_since();
   if (over > engine.pauses_over) {
@@ -89,6 +97,7 @@ void count_others(uint64_t now) noexcept {
 }
 
 void ask_others(uint64_t now, uint64_t until) noexcept {
+  assert(is_engine_locked());
   count_others(now);
   const Interval window{engine.shared_until, until};
   if (window.begin >= window.end) return;
@@ -111,11 +120,13 @@ void advance_engine(uint64_t now) noexcept {
 }
 
 void write_under_way(DeviceIndex device) noexcept {
+  assert(is_engine_locked());
   set(engine.device_tracks[device].tree, DeviceTotal::UnderWaySince, engine.schedule.under_way_since(device),
       1);
 }
 
 void write_totals(uint64_t now) noexcept {
+  assert(is_engine_locked());
   for (uint16_t i = 0; i < engine.device_count; ++i) {
     CallingContextTree& tree = engine.device_tracks[i].tree;
     const DeviceTotals totals = engine.schedule.totals(i);

@@ -50,6 +50,8 @@ extern constinit EngineState engine;
 
 void lock_engine() noexcept;
 void unlock_engine() noexcept;
+// For asserts of code that needs the lock: true if any thread holds it.
+bool is_engine_locked() noexcept;
 
 class EngineLock {
  public:

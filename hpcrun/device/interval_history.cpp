@@ -1,6 +1,7 @@
 #include "hpcrun/device/interval_history.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 namespace hpcrun {
@@ -74,6 +75,8 @@ uint64_t IntervalHistory::add(uint64_t begin, uint64_t end) noexcept {
     std::memmove(entries_ + first + 1, entries_ + last, (count_ - last) * sizeof(Entry));
     count_ -= last - first - 1;
   }
+  assert((first == 0 || entries_[first - 1].end < entries_[first].begin) &&
+         (first + 1 == count_ || entries_[first].end < entries_[first + 1].begin));
   renew_sums(first);
   return total() - before;
 }

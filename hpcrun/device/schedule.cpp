@@ -1,6 +1,7 @@
 #include "hpcrun/device/schedule.h"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 
 namespace hpcrun {
@@ -30,6 +31,7 @@ bool is_copy(TaskKind kind) noexcept {
 }  // namespace
 
 void Schedule::add_device(DeviceIndex device, uint64_t now) noexcept {
+  assert(arena_ && device < kMaxDevices);
   Device& added = devices_[device];
   added.first_use = now;
   added.paused_before = paused_.total();
@@ -91,6 +93,7 @@ Task* Schedule::submit(DeviceIndex device, QueueIndex queue, TaskKind kind, uint
 
 Task* Schedule::submit_part(const Task& launch, TaskKind kind) noexcept {
   admit_tasks();
+  assert(launch.under_way);
   Task* const task = take_task();
   if (!task) return nullptr;
   begin(*task, launch.device, launch.queue, kind, launch.submit);
@@ -165,6 +168,7 @@ void Schedule::release(Task* task) noexcept {
 }
 
 void Schedule::unlink_under_way(Task* task) noexcept {
+  assert(task->under_way);
   (task->previous ? task->previous->next : first_under_way_) = task->next;
   (task->next ? task->next->previous : last_under_way_) = task->previous;
   task->under_way = false;

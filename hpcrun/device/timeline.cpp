@@ -1,6 +1,7 @@
 #include "hpcrun/device/timeline.h"
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 
 namespace hpcrun {
@@ -58,6 +59,7 @@ const TimelinePiece* PieceQueue::front() noexcept {
 }
 
 void PieceQueue::pop() noexcept {
+  assert(head_ && popped_ < head_->count.load(std::memory_order_relaxed));  // front() returned a piece
   ++popped_;
 }
 

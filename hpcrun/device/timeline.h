@@ -40,6 +40,7 @@ class PieceQueue {
     std::atomic<uint32_t> count;
     TimelinePiece pieces[kPieces];
   };
+  static_assert(sizeof(Chunk) <= 4096);
   Chunk* take_chunk(Arena& arena) noexcept;
   void recycle(Chunk* chunk) noexcept;
 

@@ -1,6 +1,7 @@
 #pragma once
 // Maps handles of an interface to data: a hash table from addresses to addresses. The caller must lock.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -38,6 +39,7 @@ class HandleTable {
     void* value;
   };
   static constexpr size_t kFirstCapacity = 256;
+  static_assert(std::has_single_bit(kFirstCapacity), "mask_ has the bits below");
 
   [[nodiscard]] size_t capacity() const noexcept { return entries_ ? mask_ + 1 : 0; }
   size_t slot(const void* handle) const noexcept {

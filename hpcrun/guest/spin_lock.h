@@ -14,6 +14,8 @@ class SpinLock {
     while (flag_.test_and_set(std::memory_order_acquire)) raw_syscall(SYS_sched_yield);
   }
   void unlock() noexcept { flag_.clear(std::memory_order_release); }
+  // For asserts of code that needs the lock: true if any thread holds it.
+  bool is_held() const noexcept { return flag_.test(std::memory_order_relaxed); }
 
  private:
   std::atomic_flag flag_;

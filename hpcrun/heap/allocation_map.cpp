@@ -1,6 +1,7 @@
 #include "hpcrun/heap/allocation_map.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "hpcrun/guest/private_mapping.h"
 
@@ -39,6 +40,7 @@ std::atomic<uint16_t>* AllocationMap::cell_of(uint64_t begin) const noexcept {
 }
 
 bool AllocationMap::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
+  assert(site != kNoSite && site <= kLastSite);
   Region* region = make_region(begin);
   if (!region) return false;
   region->cells[begin / kGranule % kCells].store(site, std::memory_order_relaxed);

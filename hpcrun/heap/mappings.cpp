@@ -1,5 +1,7 @@
 #include "hpcrun/heap/mappings.h"
 
+#include <cassert>
+
 #include "hpcrun/guest/private_mapping.h"
 
 namespace hpcrun {
@@ -33,6 +35,7 @@ Mappings::Slot& Mappings::slot(uint64_t begin, uint32_t step) const noexcept {
 }
 
 bool Mappings::add(uint64_t begin, uint64_t bytes, SiteId site) noexcept {
+  assert(begin % (uint64_t{1} << kPageBits) == 0 && site != kNoSite && site <= kLastSite);
   if (!slots_ || begin >> AllocationMap::kAddressBits) return false;
   for (uint32_t step = 0; step < kTries; ++step) {
     Slot& at = slot(begin, step);

@@ -67,7 +67,7 @@ ContainerReader::ContainerReader(std::filesystem::path path, uint64_t from) : pa
   hpcrun::detect_crc32c();
   const RegularFile file(path_);
   end_ = hpcrun::kContainerHeaderBytes;
-  if (file.size() >= sizeof(ContainerHeader)) read_header(file.descriptor());
+  if (file.is_open() && file.size() >= sizeof(ContainerHeader)) read_header(file.descriptor());
   end_ = std::max(end_, from);
 }
 
@@ -124,7 +124,7 @@ bool ContainerReader::take_member(int descriptor, uint64_t size, uint64_t& at) {
 
 bool ContainerReader::read_on() {
   const RegularFile file(path_);
-  const uint64_t size = file.size();
+  const uint64_t size = file.is_open() ? file.size() : 0;
   const size_t before = members_.size();
   for (uint64_t at = end_; is_readable_ && at < size && take_member(file.descriptor(), size, at);) end_ = at;
   return members_.size() > before;
@@ -132,7 +132,7 @@ bool ContainerReader::read_on() {
 
 void ContainerReader::read_rest() {
   const RegularFile file(path_);
-  const uint64_t size = file.size();
+  const uint64_t size = file.is_open() ? file.size() : 0;
   if (!is_readable_ || end_ >= size) return;
   const size_t before = members_.size();
   uint64_t lost = 0, behind = end_;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -67,6 +68,7 @@ bool RegularFile::is_mostly_holes() const {
 }
 
 std::optional<std::string> RegularFile::read(uint64_t offset, uint64_t bytes) const {
+  assert(is_open());
   std::string text;
   while (text.size() < bytes) {
     const size_t have = text.size();

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cassert>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -28,12 +29,22 @@ class RegularFile {
   // Returns the reason why the file is not open, a clause for a message: "no such file or directory".
   std::string reason() const;
 
-  // The following must be called for open files only.
-  int descriptor() const { return descriptor_; }
-  uint64_t size() const { return static_cast<uint64_t>(status_.st_size); }
-  const struct stat& status() const { return status_; }
-  // Hands the descriptor to the caller, which must close it.
+  // Hands the descriptor to the caller, which must close it. Returns -1 if the file is not open.
   int release();
+
+  // The following must be called for open files only.
+  int descriptor() const {
+    assert(is_open());
+    return descriptor_;
+  }
+  uint64_t size() const {
+    assert(is_open());
+    return static_cast<uint64_t>(status_.st_size);
+  }
+  const struct stat& status() const {
+    assert(is_open());
+    return status_;
+  }
   // Reads at an offset until `bytes` are read or the file ends. Returns std::nullopt if reading fails.
   std::optional<std::string> read(uint64_t offset, uint64_t bytes) const;
 

@@ -1,6 +1,7 @@
 #include "hpcrun/measurement/repair_plan.h"
 
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 namespace hpcrun {
@@ -44,6 +45,7 @@ bool is_module(const PlanModule& module) noexcept {
 }  // namespace
 
 bool check_repair_plan(const void* data, size_t bytes, PlanView& out) noexcept {
+  assert(reinterpret_cast<uintptr_t>(data) % 8 == 0);
   PlanHeader header;
   if (bytes < sizeof header) return false;
   std::memcpy(&header, data, sizeof header);

@@ -6,12 +6,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "hpcrun/guest/descriptors.h"
 #include "hpcrun/guest/own_process.h"
 #include "hpcrun/guest/own_ranges.h"
 #include "hpcrun/guest/syscalls.h"
+#include "hpcrun/measurement/format.h"
 
 namespace hpcrun {
 namespace {
@@ -157,6 +159,7 @@ bool FileSpace::reserve(uint64_t begin, uint64_t end) noexcept {
 }
 
 int64_t FileSpace::take(size_t bytes) noexcept {
+  assert(bytes > 0 && bytes % kPageBytes == 0);
   if (failure() != 0 || !owned()) return -1;
   const uint64_t offset = taken_.fetch_add(bytes, std::memory_order_relaxed);
   if (offset >= kClosed) return -1;

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <new>
 #include <string_view>
@@ -107,6 +108,7 @@ void MeasurementFile::begin_extent(void* memory, StreamKind kind, uint32_t threa
 
 // If there is no memory, the first record takes an extent of the file.
 void MeasurementFile::keep_records() noexcept {
+  assert(descriptor() >= 0 && records_.load(std::memory_order_relaxed) == nullptr);
   void* const memory =
       sys_mmap(nullptr, kFirstRecordExtentBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;

@@ -1,6 +1,7 @@
 #include "hpcrun/model/blame.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace hpcrun {
 namespace {
@@ -30,6 +31,7 @@ bool starts(const TaskEdge& edge) noexcept {
 
 // Distributes the time lost to rounding, usually less than one nanosecond per task.
 void share_rest(uint64_t rest, BlamedTask* tasks, const TaskEdge* edges, size_t count) noexcept {
+  assert(rest == 0 || count > 0);
   for (size_t i = 0; rest > 0; i = (i + 1) % count) {
     if (!starts(edges[i])) continue;
     ++tasks[edges[i].task / 2].blame;

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <cassert>
 #include <new>
 
 #include "hpcrun/guest/fork_path.h"
@@ -38,15 +39,18 @@ HPCRUN_FORK_PATH ThreadListLock::~ThreadListLock() {
 }
 
 ThreadState* first_listed_thread() noexcept {
+  assert(list_lock.test(std::memory_order_relaxed));
   return first_thread;
 }
 
 void enlist(ThreadState& thread) noexcept {
+  assert(list_lock.test(std::memory_order_relaxed));
   thread.next = first_thread;
   first_thread = &thread;
 }
 
 ThreadState* take_all_threads() noexcept {
+  assert(list_lock.test(std::memory_order_relaxed));
   ThreadState* const all = first_thread;
   first_thread = nullptr;
   return all;

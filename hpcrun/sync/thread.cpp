@@ -1,11 +1,14 @@
 #include "hpcrun/sync/thread.h"
 
+#include <cassert>
+
 namespace hpcrun {
 
 constinit Activities activities;
 constinit ThreadSlot<SyncThread> sync_slot;
 
 SyncThread* sync_of(ThreadState& thread) noexcept {
+  assert(thread.busy);
   if (SyncThread* const known = sync_slot.of(thread)) return known;
   auto* const made = static_cast<SyncThread*>(thread.arena.allocate(sizeof(SyncThread)));
   if (!made || !made->cells.attach(process_state.file, thread.arena, thread.index)) return nullptr;

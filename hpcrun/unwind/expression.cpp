@@ -1,5 +1,7 @@
 #include "hpcrun/unwind/expression.h"
 
+#include <cassert>
+
 namespace hpcrun {
 namespace {
 
@@ -295,6 +297,7 @@ EvaluationStatus evaluate(Bytes expression, const Registers& registers, uint64_t
 
 EvaluationStatus apply_row(const CfiRow& row, const Registers& frame, uint64_t load_bias, StackMemory& memory,
                            Registers& caller, bool& ended) noexcept {
+  assert(&caller != &frame);
   ended = row.registers[kReturnAddress].kind == RegisterRuleKind::Undefined;
   if (ended) return EvaluationStatus::Ok;
   uint64_t cfa;

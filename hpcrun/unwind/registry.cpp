@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <new>
 
@@ -104,6 +105,9 @@ SnapshotReader::~SnapshotReader() {
 }
 
 Snapshot* publish_snapshot(Snapshot* next) noexcept {
+  assert(std::is_sorted(
+      next->modules(), next->modules() + next->count,
+      [](const LoadedModule& one, const LoadedModule& other) { return one.start < other.start; }));
   Snapshot* const before = current.exchange(next, std::memory_order_seq_cst);
   current_generation.fetch_add(1, std::memory_order_release);
   return before == &no_modules ? nullptr : before;

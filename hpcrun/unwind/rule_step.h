@@ -3,6 +3,7 @@
 // measured process and for the one over stacks that were copied (prof/external_sampler). Async-signal-safe if
 // the memory is.
 
+#include <cassert>
 #include <concepts>
 #include <cstdint>
 
@@ -31,6 +32,7 @@ enum class RuleStep : uint8_t {
 template <WordMemory Memory>
 [[nodiscard]] RuleStep step_by_rule(const Rule& rule, const Registers& frame, bool with_all, Memory& memory,
                                     Registers& caller) noexcept {
+  assert(&caller != &frame);
   uint64_t cfa;
   if (rule.kind == RuleKind::Plt) {
     const bool has_pushed = (frame.value[kReturnAddress] & 15) >= static_cast<uint64_t>(rule.cfa_offset);

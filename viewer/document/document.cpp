@@ -1,6 +1,8 @@
 #include "viewer/document/document.h"
 
 #include <algorithm>
+#include <cassert>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -180,6 +182,7 @@ void Document::rebuild_with(Choice& choice, Choice chosen) {
 }
 
 void Document::choose_threads(std::vector<uint32_t> profiles) {
+  assert(std::ranges::adjacent_find(profiles, std::greater_equal()) == profiles.end());
   if (profiles == threads_) return;
   rebuild_with(threads_, std::move(profiles));
   emit tree_changed();

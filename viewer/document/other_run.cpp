@@ -1,5 +1,6 @@
 #include "viewer/document/other_run.h"
 
+#include <cassert>
 #include <exception>
 
 #include "analysis/database/database.h"
@@ -52,6 +53,7 @@ OtherRunReader::~OtherRunReader() {
 
 void OtherRunReader::start(const Database& opened, std::shared_ptr<const CallTree> measured,
                            ComparisonOptions options, const std::filesystem::path& directory) {
+  assert(!thread_.joinable());
   prepared_ = {nullptr, std::move(measured), options};
   thread_ = std::jthread([this, &opened, directory] {
     const QString why = read(opened, directory);

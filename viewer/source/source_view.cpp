@@ -6,6 +6,7 @@
 #include <QTextBlock>
 #include <QToolTip>
 #include <algorithm>
+#include <cassert>
 #include <tuple>
 
 #include "viewer/document/colours.h"
@@ -107,6 +108,7 @@ void SourceView::show_costs(const std::vector<LineCost>& costs) {
   most_ = 0;
   widest_ = 0;
   const auto width = [this](double value) { return fontMetrics().horizontalAdvance(in_words(value)); };
+  assert(std::ranges::is_sorted(costs, {}, &LineCost::line));
   for (const LineCost& line : costs) {
     widest_ = std::max({widest_, width(line.cost.inclusive), width(line.cost.exclusive)});
     costs_[line.line] = line.cost;

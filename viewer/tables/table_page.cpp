@@ -9,6 +9,7 @@
 #include <QMenu>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <utility>
 
@@ -248,6 +249,7 @@ void TablePage::go_to_found(bool forward) {
   const uint32_t current = model_.row_of(view_->currentIndex());
   size_t at = 0;
   if (reading_ == Reading::TopDown) {
+    assert(std::ranges::is_sorted(found));
     at = static_cast<size_t>((forward ? std::upper_bound(found.begin(), found.end(), current)
                                       : std::lower_bound(found.begin(), found.end(), current)) -
                              found.begin());

@@ -2,6 +2,7 @@
 
 #include <QRegularExpression>
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <tuple>
 
@@ -86,6 +87,7 @@ QString label_of(const ProfileId& id, RowOrder order) {
 std::vector<TimelineRow> timeline_rows(const Database& database, const MappedTraces& traces,
                                        const std::vector<uint32_t>& profiles, const QString& text,
                                        RowOrder order, const RowGroups& groups) {
+  assert(std::ranges::is_sorted(profiles));
   const Filter filter(text);
   std::vector<TimelineRow> threads;
   std::map<Group, TimelineRow> of_groups;

@@ -42,9 +42,9 @@ class RowGroups {
   std::set<QString> toggled_;
 };
 
-// Returns the rows for those profiles whose label contains the filter or matches it as a shell pattern. Case
-// is ignored, and commas separate several filters. If there is more than one group, each group with several
-// rows begins with a row for all of it.
+// Returns the rows for those profiles, which must be ascending, whose label contains the filter or matches it
+// as a shell pattern. Case is ignored, and commas separate several filters. If there is more than one group,
+// each group with several rows begins with a row for all of it.
 std::vector<TimelineRow> timeline_rows(const Database& database, const MappedTraces& traces,
                                        const std::vector<uint32_t>& profiles, const QString& filter,
                                        RowOrder order, const RowGroups& groups);

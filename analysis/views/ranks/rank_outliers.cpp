@@ -1,6 +1,7 @@
 // Ranks and nodes that take longer for something than nearly all others.
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <map>
 
@@ -102,6 +103,7 @@ class Outliers {
 
   void add_outlier(const Judged& judged, double median, const std::vector<uint32_t>& slow,
                    const std::string& node) {
+    assert(std::ranges::is_sorted(slow));  // is_known() searches them
     RankOutlier outlier{.quantity = judged.quantity, .ranks = slow, .node = node, .median = median};
     outlier.seconds = mean_of(judged.values, slow);
     outlier.is_of_track = judged.is_of_track;

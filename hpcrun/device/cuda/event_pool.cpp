@@ -1,5 +1,6 @@
 #include "hpcrun/device/cuda/event_pool.h"
 
+#include <cassert>
 #include <new>
 #include <utility>
 
@@ -33,9 +34,10 @@ EventContext* find_context(CUcontext context) noexcept {
   return nullptr;
 }
 
-// The functions below must be called with the lock held.
+// Until context_of(), the functions below must be called with the lock held.
 template <typename Item>
 Item* take(Item*& free) noexcept {
+  assert(lock.is_held());
   Item* const taken = free;
   if (taken) free = taken->next_free;
   return taken;
@@ -43,11 +45,13 @@ Item* take(Item*& free) noexcept {
 
 template <typename Item>
 void put(Item*& free, Item* item) noexcept {
+  assert(lock.is_held());
   item->next_free = free;
   free = item;
 }
 
 void release(EventContext& context, Epoch* epoch) noexcept {
+  assert(lock.is_held());
   if (epoch && --epoch->users == 0) put(context.free_epochs, epoch);
 }
 

@@ -1,5 +1,6 @@
 #include "hpcrun/device/cuda/launches.h"
 
+#include <cassert>
 #include <new>
 
 #include "hpcrun/guest/own_memory.h"
@@ -61,6 +62,7 @@ bool Launches::receive(Launch& launch) noexcept {
 }
 
 void Launches::remove(LaunchList& list, Launch& launch) noexcept {
+  assert(launch.sequence != 0);  // it was not removed before
   for (uint32_t i = 0; i < launch.id_count; ++i)
     if (find(launch.ids[i]) == &launch) erase(launch.ids[i]);
   (launch.previous ? launch.previous->next : list.first) = launch.next;

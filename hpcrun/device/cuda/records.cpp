@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <atomic>
+#include <cassert>
 #include <cstddef>
 #include <new>
 
@@ -148,8 +149,8 @@ uint64_t monotonic(uint64_t time) noexcept {
   return clock.monotonic(time, 0, monotonic_ns());
 }
 
-// Must be called with delivery_lock held.
 void deliver(const Execution& execution) noexcept {
+  assert(delivery_lock.is_held());
   Launch* launch = nullptr;
   Task* task = nullptr;
   Records records{};
@@ -177,8 +178,9 @@ void deliver(const Execution& execution) noexcept {
 }
 
 // Ends launches for which no records are expected any more: an empty copy, a graph with fewer parts than it
-// seemed to have, a kernel whose record was dropped. Must be called with delivery_lock held.
+// seemed to have, a kernel whose record was dropped.
 void settle(uint64_t now) noexcept {
+  assert(delivery_lock.is_held());
   for (Queue* queue = first_queue(); queue; queue = queue->next) {
     for (;;) {
       Task* task = nullptr;

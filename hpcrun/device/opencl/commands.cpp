@@ -1,6 +1,7 @@
 #include "hpcrun/device/opencl/commands.h"
 
 #include <atomic>
+#include <cassert>
 #include <new>
 
 #include "hpcrun/guest/clock.h"
@@ -56,6 +57,7 @@ void drop(Command& command) noexcept {
 
 void append(Command& command) noexcept {
   Queue& queue = *command.queue;
+  assert(queue.lock.is_held());
   command.previous = queue.last;
   command.next_in_queue = nullptr;
   (queue.last ? queue.last->next_in_queue : queue.first) = &command;
@@ -64,6 +66,7 @@ void append(Command& command) noexcept {
 
 void prepend(Command& command) noexcept {
   Queue& queue = *command.queue;
+  assert(queue.lock.is_held());
   command.previous = nullptr;
   command.next_in_queue = queue.first;
   (queue.first ? queue.first->previous : queue.last) = &command;
@@ -72,6 +75,7 @@ void prepend(Command& command) noexcept {
 
 void remove(Command& command) noexcept {
   Queue& queue = *command.queue;
+  assert(queue.lock.is_held());
   (command.previous ? command.previous->next_in_queue : queue.first) = command.next_in_queue;
   (command.next_in_queue ? command.next_in_queue->previous : queue.last) = command.previous;
 }
@@ -105,8 +109,8 @@ void report(Device& device, Task* task, cl_event event, const EnqueueTimes& time
   next.clReleaseEvent(event);
 }
 
-// Must be called once the command's state is Finished.
 void finish(Command& command) noexcept {
+  assert(command.state == State::Finished);  // nobody changes it any more
   report(*command.queue->device, command.task, command.event, command.times, command.awaited);
   drop(command);
 }
@@ -203,9 +207,9 @@ void poll(Queue& queue) noexcept {
 
 namespace {
 
-// Must be called with the queue's lock held. Returns nullptr if the command has ended, or if there are too
-// many to search.
+// Returns nullptr if the command has ended, or if there are too many to search.
 const Command* find_listed(const Queue& queue, cl_event event, bool& too_many) noexcept {
+  assert(queue.lock.is_held());
   int seen = 0;
   const Command* command = queue.first;
   for (; command && command->event != event && seen < kMaxSearched; command = command->next_in_queue) ++seen;

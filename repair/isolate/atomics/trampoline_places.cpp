@@ -1,6 +1,7 @@
 #include "repair/isolate/atomics/trampoline_places.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "hpcrun/guest/own_mappings.h"
@@ -157,7 +158,9 @@ uint64_t TrampolinePlaces::take(PlaceRange range, size_t bytes, bool may_map) no
     }
     const Span taken{found.at, found.at + bytes};
     if (!used_.insert(first_above(used_, taken.low), taken)) return 0;
-    Room& room = rooms_[first_above(rooms_, found.at)];
+    const size_t place = first_above(rooms_, found.at);
+    assert(place < rooms_.size() && rooms_[place].low <= taken.low && taken.high <= rooms_[place].high);
+    Room& room = rooms_[place];
     room.next = std::max(room.next, taken.high);
     return found.at;
   }

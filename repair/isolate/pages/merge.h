@@ -21,6 +21,7 @@
 
 #include <emmintrin.h>
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -68,6 +69,7 @@ inline uint64_t merge_word(Common& common, size_t offset, uint64_t now, uint64_t
 // interrupted it.
 template <class Common>
 inline uint32_t merge(Common& common, std::byte* page, std::byte* base, size_t bytes) noexcept {
+  assert((reinterpret_cast<uintptr_t>(page) | reinterpret_cast<uintptr_t>(base) | bytes) % kBlockBytes == 0);
   uint32_t words = 0;
   for (size_t offset = 0; offset < bytes; offset += kBlockBytes) {
     const Block seen = common.load(offset);

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <cassert>
+
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/pages/merge.h"
 
@@ -10,6 +12,8 @@ namespace hpcrun {
 namespace {
 
 constexpr size_t kRoomBytes = kMaxPrivatePages * kPageBytes;
+static_assert(kMaxPrivatePages <= 64, "used_slots_ has a bit for each");
+static_assert(kPageBytes % kScanBytes == 0 && kScanBytes % kBlockBytes == 0);
 
 int common_file = -1;
 using Scan = size_t(const std::byte* page, const std::byte* base, const std::byte* common, size_t from,
@@ -258,6 +262,7 @@ uint64_t PrivatePages::common_address(uint64_t address) const noexcept {
 }
 
 bool PrivatePages::is_outdated() const noexcept {
+  assert(!busy_);
   Scan* const scan = scans->of[static_cast<size_t>(Stores::Others)];
   for (uint32_t place = 0; place < count_; ++place) {
     const uint32_t slot = pages_[place].slot;
@@ -268,6 +273,7 @@ bool PrivatePages::is_outdated() const noexcept {
 }
 
 bool PrivatePages::is_outdated(uint64_t address, size_t bytes) const noexcept {
+  assert(!busy_);
   const uint32_t place = find(address);
   if (place == count_) return false;
   const uint32_t slot = pages_[place].slot;

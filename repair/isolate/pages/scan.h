@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -21,6 +22,7 @@ constexpr size_t kScanBytes = 64;
 template <Stores stores>
 inline size_t next_to_merge(const std::byte* page, const std::byte* base, const std::byte* common,
                             size_t from, size_t bytes) noexcept {
+  assert((from | bytes) % kScanBytes == 0);
   for (size_t at = from; at < bytes; at += kScanBytes) {
     __m128i all = _mm_set1_epi8(-1);
     for (size_t part = 0; part < kScanBytes; part += sizeof(__m128i)) {
@@ -41,6 +43,7 @@ template <Stores stores>
 [[gnu::target("avx2")]] inline size_t next_to_merge_wide(const std::byte* page, const std::byte* base,
                                                          const std::byte* common, size_t from,
                                                          size_t bytes) noexcept {
+  assert((from | bytes) % kScanBytes == 0);
   for (size_t at = from; at < bytes; at += kScanBytes) {
     __m256i differ = _mm256_setzero_si256();
     for (size_t part = 0; part < kScanBytes; part += sizeof(__m256i)) {
@@ -63,6 +66,7 @@ template <Stores stores>
 [[gnu::target("avx512f")]] inline size_t next_to_merge_widest(const std::byte* page, const std::byte* base,
                                                               const std::byte* common, size_t from,
                                                               size_t bytes) noexcept {
+  assert((from | bytes) % kScanBytes == 0);
   const auto add_difference = [&](__m512i & differ, size_t at) __attribute__((target("avx512f"))) {
     constexpr int kOrDiffer = 0xf6;  // a | (b ^ c), bit by bit
     const __m512i then = _mm512_load_si512(base + at);

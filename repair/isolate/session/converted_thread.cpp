@@ -7,6 +7,8 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include <cassert>
+
 #include "hpcrun/guest/clock.h"
 #include "hpcrun/guest/syscalls.h"
 #include "repair/isolate/session/parked.h"
@@ -335,6 +337,7 @@ void ask_to_commit(ThreadRecord& record) noexcept {
 
 void bring_all_home() noexcept {
   session.holds.fetch_add(1);
+  assert(!is_converted());  // it would wait for itself
   for (bool again = false;; again = true) {
     const uint32_t converted_threads = session.converted_threads.load();
     if (!converted_threads) return;

@@ -6,10 +6,12 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include <cassert>
 #include <cstring>
 
 #include "hpcrun/guest/safe_load.h"
 #include "hpcrun/guest/syscalls.h"
+#include "repair/isolate/session/converted_thread.h"
 #include "repair/isolate/session/session.h"
 #include "repair/isolate/session/signal_masks.h"
 
@@ -95,6 +97,7 @@ bool read_argument(long address, Value& value) noexcept {
 }  // namespace
 
 bool is_cpu_time_watched() noexcept {
+  assert(!is_converted());
   return is_interval_timer_armed(ITIMER_VIRTUAL) || is_interval_timer_armed(ITIMER_PROF) || is_limited() ||
          has_timer_of_cpu_time();
 }

@@ -130,7 +130,7 @@ TEST_CASE("a process that is ahead waits before it has too much in memory") {
 TEST_CASE("where a process fails, those that wait for its pieces end") {
   const test::TemporaryDirectory directory;
   const int failures = in_processes(directory.path(), 2, [&](AnalysisWorkers& workers) {
-    PiecedFile file(directory.path(), kKind, workers, {4, 1, 2});
+    PiecedFile file(directory.path(), kKind, workers, {2, 1, 2});
     if (workers.is_first()) {
       pause(50);
       throw WorkersError("no more");
