@@ -122,9 +122,9 @@ class RankFindings {
     finding.advice =
         outlier.node.empty()
             ? fmt::format(
-                  "Give {} less to do, or find what makes it slow there: its data, its core or its device.",
+                  "Give {} less work, or find what slows it down: its data, its core or its device.",
                   is_one ? "this rank" : "these ranks")
-            : "Look at the node: the clock of its processor, a device that is badly seated, what else runs "
+            : "Check the node: the clock of its processor, a badly seated device, other programs that run "
               "there.";
     finding.values = {{"ranks", static_cast<double>(outlier.ranks.size())},
                       {"seconds", outlier.seconds},
@@ -153,7 +153,7 @@ class RankFindings {
           fmt::format("Divide the work of {} more evenly among the ranks.", place(imbalance.blamed));
     } else if (imbalance.late_sleep) {
       finding.advice =
-          fmt::format("Measure with -e REALTIME: CPU time does not see what {} meanwhile.",
+          fmt::format("Measure with -e REALTIME: CPU time does not show what {} meanwhile.",
                       imbalance.late.size() == 1 ? "this rank waits for" : "these ranks wait for");
     }
     finding.values = {{"wait_s", imbalance.seconds},
@@ -184,7 +184,8 @@ class RankFindings {
     }
     finding.sentence += ".";
     finding.advice = fmt::format(
-        "Divide the work of {} more evenly among the ranks in each step, or let ranks go on without waiting.",
+        "Divide the work of {} more evenly among the ranks in each step, or let ranks continue without "
+        "waiting.",
         place(late.places.front().place));
     finding.values = {
         {"wait_s", report_.late_by_turns_s}, {"blamed_s", late.blamed_s}, {"nobody_s", late.nobody_s}};

@@ -254,7 +254,7 @@ QString LinePictureView::words_at(const QPoint& point) const {
       if (!line.contains(point)) continue;
       const auto byte = static_cast<size_t>((point.x() - line.left()) / cell_width());
       const LinePicture::Row& thread = pictures_[picture].rows[row];
-      const std::string who = thread_label(document_.database(), thread.profile);
+      const std::string who = format_thread(document_.database(), thread.profile);
       if (thread.bytes[byte] == '.')
         return QString::fromStdString(
             fmt::format("no access of thread {} to byte {} of the line was recorded", who, byte));

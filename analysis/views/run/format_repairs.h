@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// In one line: "1 site since 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty if
+// In one line: "1 site after 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty if
 // nothing was to be repaired.
 std::string repairs_in_short(const RepairsRecord& repairs);
 

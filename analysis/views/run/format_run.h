@@ -22,7 +22,7 @@ std::string format_selected(const CallTree& tree);
 // "640 of 1000 samples/s, 5120 samples, by perf cpu-clock": of the first metric that is shown.
 std::string format_sampled(const CallTree& tree, const RunSummary& run);
 
-// "3 s, in which nothing was measured"
+// "3 s, excluded from the measurement"
 std::string format_paused(const RunSummary& run);
 
 // "80 samples"; the reasons follow by format_reasons().
