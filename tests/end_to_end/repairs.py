@@ -195,7 +195,7 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
         said = run.stderr.decode()
         self.assertIn("verify: the program runs at least 2 times, without input and output", said)
-        self.assertRegex(said, r"verify: allocations of worse left out: added to the others they make the program 0\.\d+ times as fast")
+        self.assertRegex(said, r"verify: allocations of worse left out: with these repairs in addition, the program runs 0\.\d+ times as fast")
         self.assertNotIn("allocations of better left out", said)
         # Tried once more without it.
         self.assertEqual(said.count(" times as fast, the median of 1 pairs"), 2)

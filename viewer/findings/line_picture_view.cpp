@@ -170,7 +170,7 @@ void LinePictureView::paint_picture(QPainter& painter, size_t picture) const {
                    QString::fromStdString(std::string(name_of(record_->sharing))) + " sharing", &taken);
   painter.setFont(font());
   painter.drawText(line.adjusted(taken.width() + margin(), 0, 0, 0), Qt::AlignVCenter,
-                   title(pictures_[picture]) + ": full colour: written, pale: read");
+                   title(pictures_[picture]) + ": full color: written, pale: read");
   paint_ruler(painter, top + row_height());
   for (size_t row = 0; row < rows_shown(picture); ++row) paint_row(painter, picture, row);
   const QRect below = cell(picture, rows_shown(picture) + 1, 0);
