@@ -171,7 +171,7 @@ std::string format_changes(const Separation& separation, const TypedObjects& obj
     if (!is_covered && after != before)
       growths.push_back(fmt::format("{} from {} to {}", known.name, before, after));
   }
-  if (any_of_variable && growths.empty()) growths.push_back("each then starts a line of its own");
+  if (any_of_variable && growths.empty()) growths.push_back("each then starts its own line");
   std::string text = joined(clauses);
   for (size_t i = 0; i < growths.size(); ++i) text += (i == 0 ? "; " : ", ") + growths[i];
   return text;
@@ -184,7 +184,7 @@ std::string format_obstacle(const Separation& separation, SourceLanguage languag
     case Separation::Obstacle::Unknown:
       return "";
     case Separation::Obstacle::BitFields:
-      return fmt::format("Bit fields ({}) cannot be aligned: make them fields of their own, each after {}.",
+      return fmt::format("Bit fields ({}) cannot be aligned: make them separate fields, each after {}.",
                          separation.at, align);
     case Separation::Obstacle::OnePart:
       return fmt::format(
@@ -193,12 +193,12 @@ std::string format_obstacle(const Separation& separation, SourceLanguage languag
           separation.at, align);
     case Separation::Obstacle::Blocks:
       return fmt::format(
-          "Each thread uses elements of {} in a row: start each thread's elements at a multiple of {}, and "
-          "put {} before the array.",
+          "Each thread uses consecutive elements of {}: start each thread's elements at a multiple of {}, "
+          "and put {} before the array.",
           separation.at, separation.block_elements, align);
     case Separation::Obstacle::ForeignType:
       return fmt::format(
-          "{} is not yours to change: use a struct of your own, with {} before each of its fields.",
+          "{} is declared outside your program: use your own struct, with {} before each of its fields.",
           separation.at, align);
   }
   return "";

@@ -10,6 +10,7 @@
 #include "analysis/views/run/format_contention.h"
 #include "analysis/views/tree/call_path.h"
 #include "analysis/views/tree/format_code.h"
+#include "analysis/views/tree/selection.h"
 #include "analysis/views/tree/thread_costs.h"
 #include "analysis/words/numbers.h"
 
@@ -84,10 +85,10 @@ std::string format_transfers(const ContendedRecord& record) {
   std::string text = record.transfers_per_s > 0
                          ? fmt::format("about {} loads a second", format_rounded(record.transfers_per_s))
                          : fmt::format("about {} loads", format_rounded(record.transfers));
-  text += record.hitm > 0 ? " found it modified in another processor's cache (HITM)"
-                          : " had it from a cache that processors share";
+  text += record.hitm > 0 ? " found the line modified in another processor's cache (HITM)"
+                          : " found the line in a cache that processors share";
   if (record.remote_hitm > 0)
-    text += fmt::format(", {} of them in another node", format_percent(record.remote_hitm / record.hitm));
+    text += fmt::format(", {} of them on another node", format_percent(record.remote_hitm / record.hitm));
   if (record.latency_cycles > 0)
     text += fmt::format("; each took {} cycles", format_rounded(record.latency_cycles / record.transfers));
   return text;
@@ -182,20 +183,20 @@ std::string sentence(const CallTree& tree, const ContendedRecord& record, const 
   bool is_written = false;
   for (const ThreadAccess& side : telling_sides(record)) {
     is_written |= side.writes;
-    text += fmt::format("{}thread {} {} {}", lead, thread_label(*tree.database, side.most->profile),
+    text += fmt::format("{}thread {} {} {}", lead, format_thread(*tree.database, side.most->profile),
                         side.does(), format_part(record, *side.most));
     if (!is_counted(record)) text += fmt::format(" in {}", format_code(frames_of(tree, side.most->context)));
     lead = ", ";
   }
-  if (!is_written) text += ", while another one writes, which was not seen doing so";
+  if (!is_written) text += "; no sample shows the thread that writes";
   if (is_reported_by_hardware(record))
     text += fmt::format("; {} ({})", format_transfers(record), name_of(record.source));
   if (is_counted(record))
     text +=
-        fmt::format("; one wrote after another {} ({})", format_interleaved(record), name_of(record.source));
+        fmt::format("; they wrote alternately {} ({})", format_interleaved(record), name_of(record.source));
   if (!has_cpu_time(record)) return text + ".";
   text +=
-      fmt::format("; {} of the CPU time was found there", format_percent(share_of_run(record.weight_s, run)));
+      fmt::format("; {} of the CPU time was spent there", format_percent(share_of_run(record.weight_s, run)));
   if (record.followed > 0)
     text += fmt::format(", and {} would be saved if they did not contend", format_saving(record, run));
   return text + ".";

@@ -26,7 +26,7 @@ std::string sentence(const CallTree& tree, const Circle& circle) {
   std::string text;
   const double seconds = seconds_of(circle);
   if (circle.size() == 1)
-    text = "Deadlock: a thread waited for a lock that it had itself when the process ended";
+    text = "Deadlock: a thread waited for a lock that it held itself when the process ended";
   else
     text = fmt::format("Deadlock: {} waited for each other's locks when the process ended",
                        format_count(circle.size(), "thread"));

@@ -73,7 +73,7 @@ Finding device_finding(const Blamed& blamed) {
     finding.sentence = fmt::format("{}{} {}: {}; {}.", blamed.what, from(blamed, "called from"), known.does,
                                    shares(blamed, "device"), finding.advice);
   } else {
-    finding.advice = "launch before it what does not depend on it, or move it to the device";
+    finding.advice = "launch independent work before it, or move it to the device";
     finding.sentence = fmt::format("The device has no work while {}{}{} computes: {}; {}.", blamed.what,
                                    blamed.location.empty() ? "" : " (" + blamed.location + ")",
                                    from(blamed, "called from"), shares(blamed, "device"), finding.advice);
@@ -92,7 +92,7 @@ Finding event_finding(const Blamed& cause, const std::vector<Blamed>& waits) {
   if (!cause.outer_caller.empty())
     finding.sentence +=
         fmt::format(", called from {} ({}),", without_parameters(cause.outer_caller), cause.outer_location);
-  finding.sentence += " keeps commands of other queues waiting by its event";
+  finding.sentence += " makes commands of other queues wait for its event";
   // Only if it holds for any division of the waits among the events.
   if (!waits.empty() && waits[0].share + cause.share - 1 >= kMajorityOfWaits * cause.share) {
     finding.sentence += fmt::format(", mostly {}{}", waits[0].what, from(waits[0], "launched from"));

@@ -69,8 +69,7 @@ Finding finding_of(const CallTree& tree, const RunSummary& run, const WorkWhileI
   for (size_t i = 0; i < std::min(waits.size(), kShownWaits); ++i)
     finding.contexts.push_back({"waits", frames_of(tree, waits[i]->context)});
   finding.advice = fmt::format(
-      "Share the work of {} among the threads that wait, or let them do meanwhile what does not need its "
-      "result.",
+      "Divide the work of {} among the waiting threads, or give them work that does not need its result.",
       format_function(program_part(frames)));
   finding.values = {
       {"cpu_s", work.cpu_s}, {"idle_threads", work.idle_threads}, {"working_threads", work.working_threads}};

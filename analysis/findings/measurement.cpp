@@ -96,7 +96,7 @@ class MeasurementFinder {
     finding.kind = FindingKind::Rate;
     finding.severity = severity_of(1 - share, 0.5, 2);
     finding.sentence = fmt::format(
-        "Delivered {:.0f} of {:.0f} samples/s: shares stay right because samples are "
+        "Delivered {:.0f} of {:.0f} samples/s: shares remain correct because samples are "
         "weighted by elapsed time, but detail is coarser than requested.",
         *sampling_.delivered_hz, *sampling_.requested_hz);
     finding.values = {{"requested_hz", *sampling_.requested_hz}, {"delivered_hz", *sampling_.delivered_hz}};
@@ -147,16 +147,16 @@ class MeasurementFinder {
     const bool starts = run_.processes >= kManyProcesses;
     const OverheadPart part = largest_part(run_);
     if (part == OverheadPart::Hooks) {
-      finding.advice = "leave out the -e or --repair that needs them if it is not what you look for";
+      finding.advice = "leave out the -e or --repair option that needs them, unless you need its results";
       why = ", most of it in intercepted calls";
     } else if (part == OverheadPart::Samples) {
       why = ", most of it in samples";
     } else if (part == OverheadPart::Start ||
                ((starts || sampling_.samples) && is_mostly_else(*run_.overhead_cpu_s))) {
       finding.advice = starts ? "measure the part that runs longer, or a longer run of it"
-                              : "measure a longer run, for that is done once";
+                              : "measure a longer run, because this is done once";
       why = starts ? fmt::format(", most of it the start of {} short processes", run_.processes)
-                   : ", most of it to learn how the libraries that it loads are unwound";
+                   : ", most of it to read the unwind tables of its libraries";
     }
     finding.sentence = fmt::format("Measuring took about {} of the CPU time{}: {}.", format_percent(share),
                                    why, finding.advice);
@@ -214,7 +214,7 @@ class MeasurementFinder {
     if (path.starts_with('[')) return {};
     // Symbols or debug information of a file other than the measured one would not help.
     if (is_unnamed)
-      return "its file is gone, cannot be read, or is another than was measured: analyze before it changes";
+      return "its file is missing, unreadable, or not the one that was measured: analyze before it changes";
     return "build it with -g or install its debug symbols to see lines";
   }
 

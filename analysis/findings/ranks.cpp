@@ -124,10 +124,9 @@ class RankFindings {
     if (outlier.awaited_in != kNone) add_context(finding, "waits", outlier.awaited_in);
     finding.advice =
         outlier.node.empty()
-            ? fmt::format(
-                  "Give {} less to do, or find what makes it slow there: its data, its core or its device.",
-                  is_one ? "this rank" : "these ranks")
-            : "Look at the node: the clock of its processor, a device that is badly seated, what else runs "
+            ? fmt::format("Give {} less work, or find what slows it down: its data, its core or its device.",
+                          is_one ? "this rank" : "these ranks")
+            : "Check the node: the clock of its processor, a badly seated device, other programs that run "
               "there.";
     finding.values = {{"ranks", static_cast<double>(outlier.ranks.size())},
                       {"seconds", outlier.seconds},
@@ -156,7 +155,7 @@ class RankFindings {
           fmt::format("Divide the work of {} more evenly among the ranks.", location(imbalance.blamed));
     } else if (imbalance.late_sleep) {
       finding.advice =
-          fmt::format("Measure with -e REALTIME: CPU time does not see what {} meanwhile.",
+          fmt::format("Measure with -e REALTIME: CPU time does not show what {} meanwhile.",
                       imbalance.late.size() == 1 ? "this rank waits for" : "these ranks wait for");
     }
     finding.values = {{"wait_s", imbalance.seconds},
@@ -187,7 +186,8 @@ class RankFindings {
     }
     finding.sentence += ".";
     finding.advice = fmt::format(
-        "Divide the work of {} more evenly among the ranks in each step, or let ranks go on without waiting.",
+        "Divide the work of {} more evenly among the ranks in each step, or let ranks continue without "
+        "waiting.",
         location(late.locations.front().location));
     finding.values = {
         {"wait_s", report_.late_by_turns_s}, {"blamed_s", late.blamed_s}, {"nobody_s", late.nobody_s}};

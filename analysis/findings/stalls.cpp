@@ -102,7 +102,7 @@ class StallFindings {
     if (group.stalls.size() > 1)
       text += fmt::format(", up to {}", format_duration(seconds(group.longest_ns)));
     text += group.threads.size() == 1
-                ? fmt::format(", always thread {}", thread_label(*tree_.database, *group.threads.begin()))
+                ? fmt::format(", always thread {}", format_thread(*tree_.database, *group.threads.begin()))
                 : fmt::format(", {} different threads", group.threads.size());
     if (group.waited_for_device_ns + group.woken_late_ns > 0) {
       text += fmt::format("; {} of it waiting for the device's work, {} after the device was done",
@@ -125,10 +125,10 @@ class StallFindings {
 
   static std::string advice(const Group& group) {
     if (group.woken_late_ns > group.waited_for_device_ns)
-      return "the device was done: look at how the call waits (spinning, yielding, blocking) and at the "
+      return "the device was done: check how the call waits (spinning, yielding, blocking), and check the "
              "driver";
-    return "take the call out of the way to the barrier, or find what holds it up: a file system, a "
-           "driver, or another process on that machine";
+    return "move the call off the path to the barrier, or find what delays it: a file system, a driver, or "
+           "another process on that machine";
   }
 
   const CallTree& tree_;

@@ -121,7 +121,7 @@ std::vector<std::string> NodeClocks::warnings(const std::vector<ProcessMeasureme
   if (hosts.size() < 2 || unknown.empty() || (clock_of_.empty() && unknown.size() < 2)) return {};
   return {fmt::format(
       "the clocks of {} of {} nodes ({}) were not compared with the first rank's: their rows in the timeline "
-      "are off by the difference; allow UDP between nodes, or synchronise the clocks with NTP",
+      "are off by the difference; allow UDP between nodes, or synchronize the clocks with NTP",
       unknown.size(), hosts.size(), unknown.size() > 1 ? *unknown.begin() + " ..." : *unknown.begin())};
 }
 

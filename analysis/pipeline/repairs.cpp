@@ -88,10 +88,10 @@ std::string fate(const RepairsRecord& repairs, const ContendedRecord& record, co
                        format_duration(site->since_s),
                        format_placement(site->align, site->offset, site->pad));
   if (const std::string why = reason_not_placed(record, one); !why.empty())
-    return repairs.was_asked_for() ? fmt::format("Declined: {}.", why) : "";
-  return fmt::format("`prof run --repair` places such allocations {}: of {} accesses in conflict {} remain.",
+    return repairs.was_asked_for() ? fmt::format("Not repaired: {}.", why) : "";
+  return fmt::format("`prof run --repair` places such allocations {}: {} of {} accesses in conflict remain.",
                      format_placement(one.placement.align, one.placement.offset, one.placement.pad),
-                     one.conflicts_before, one.conflicts_after);
+                     one.conflicts_after, one.conflicts_before);
 }
 
 }  // namespace
@@ -223,13 +223,13 @@ void describe_repairs(RepairsRecord& repairs, std::span<const MovedLock> locks,
         add(fate_of_page(page));
       }
     if (const MovedLock* const lock = first_moved(locks, record))
-      add(fmt::format("After {} of the run, these locks had lines of their own.",
+      add(fmt::format("After {} of the run, these locks had their own cache lines.",
                       format_duration(lock->since_s)));
     const bool is_explained = !record.repair.empty();  // about its page or locks
     if (repairs.isolate && !is_explained && (record.placeable.empty() || !places))
       add("Not isolated: too few accesses were sampled during the run.");
     if (places && record.placeable.empty() && !is_explained)
-      add(fmt::format("Declined: {}.", reason_not_moved(record)));
+      add(fmt::format("Not repaired: {}.", reason_not_moved(record)));
     if (places)
       for (const Placeable& one : record.placeable) add(fate(repairs, record, one));
   }

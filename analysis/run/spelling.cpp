@@ -69,13 +69,29 @@ constexpr Spelling<WhyShared> kReasons[] = {
     {WhyShared::None, ""},
     {WhyShared::TrueSharing, "threads use the same bytes there"},
     {WhyShared::AtomicUse, "atomic operations work on it"},
+    {WhyShared::SyncObject, "a lock or another synchronization object is on it"},
+    {WhyShared::NotCommon, "it is neither a variable nor an allocation"},
+    {WhyShared::SystemData, "the C or C++ library's own data is on it"},
+    {WhyShared::Stack, "it is a thread's stack"},
+    {WhyShared::TooMany, "the limit of 64 isolated pages is reached"},
+    {WhyShared::NoSession, "the kernel or one of the threads does not allow isolation"},
+    {WhyShared::Forked, "the program forked"},
+    {WhyShared::Expensive, "isolation cost more than the sharing"},
+    {WhyShared::AtomicModule, "a module has atomic instructions that cannot be redirected to common memory"},
+    {WhyShared::Remapped, "the program unmapped or remapped the memory"},
+    {WhyShared::AtomicCode,
+     "threads may synchronize by the program's own atomic operations, which prof c++ can report, or by "
+     "OpenMP's, which it cannot"},
+    {WhyShared::CpuTime,
+     "the program has a timer or a limit of its CPU time, which would not count converted threads"}};
+
+// Append the old text here when a reason is reworded.
+constexpr Spelling<WhyShared> kFormerReasons[] = {
     {WhyShared::SyncObject, "a lock, or what else threads meet at, lies on it"},
     {WhyShared::NotCommon, "it is neither a variable nor the allocator's"},
     {WhyShared::SystemData, "the C or C++ library's own data lie on it"},
-    {WhyShared::Stack, "it is a thread's stack"},
     {WhyShared::TooMany, "as many pages as there can be are isolated already"},
     {WhyShared::NoSession, "the kernel or one of the threads does not allow it"},
-    {WhyShared::Forked, "the program forked"},
     {WhyShared::Expensive, "that cost more than the sharing"},
     {WhyShared::AtomicModule, "atomic instructions of a module cannot be kept from it"},
     {WhyShared::Remapped, "the program gave the memory back"},
@@ -140,6 +156,10 @@ std::span<const Spelling<PageFate>> spellings() {
 template <>
 std::span<const Spelling<WhyShared>> spellings() {
   return kReasons;
+}
+template <>
+std::span<const Spelling<WhyShared>> former_spellings() {
+  return kFormerReasons;
 }
 template <>
 std::span<const Spelling<NoteKind>> spellings() {

@@ -66,6 +66,14 @@ std::span<const Spelling<hpcrun::NoteKind>> spellings();
 template <>
 std::span<const Spelling<Guarantee>> spellings();
 
+// Texts that earlier releases wrote and that are still read.
+template <typename Enum>
+std::span<const Spelling<Enum>> former_spellings() {
+  return {};
+}
+template <>
+std::span<const Spelling<hpcrun::WhyShared>> former_spellings();
+
 template <typename Enum>
 std::string_view name_of(Enum value) {
   for (const Spelling<Enum>& one : spellings<Enum>())
@@ -76,6 +84,8 @@ std::string_view name_of(Enum value) {
 template <typename Enum>
 Enum named(std::string_view text) {
   for (const Spelling<Enum>& one : spellings<Enum>())
+    if (one.text == text) return one.value;
+  for (const Spelling<Enum>& one : former_spellings<Enum>())
     if (one.text == text) return one.value;
   return spellings<Enum>().front().value;
 }

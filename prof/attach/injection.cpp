@@ -309,7 +309,7 @@ long Injection::wait_for_result() {
     const std::string held = now - begin > kHoldUpTimeout ? held_in_kernel(target_.pid, request.tid) : "";
     if (!held.empty()) last_held = now;
     if (!held.empty() && !was_reported)
-      say("the kernel holds up the thread that loads the runtime in process {} (in {}); waiting for it",
+      say("the kernel delays the thread that loads the runtime in process {} (in {}); waiting for it",
           target_.pid, held);
     was_reported = was_reported || !held.empty();
     if (now - last_held > kResultTimeout || now - begin > kKernelTimeout) {

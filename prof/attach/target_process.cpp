@@ -187,7 +187,7 @@ TargetProcess examine_process(int pid) {
 
   const ElfFile program(fmt::format("/proc/{}/exe", pid));
   if (!program.is_64bit_x86())
-    fail(kOwnFailure, "process {} is not a 64-bit x86 program; the runtime measures no others", pid);
+    fail(kOwnFailure, "process {} is not a 64-bit x86 program; prof measures only those", pid);
   if (program.has_section(".go.buildinfo"))
     fail(kOwnFailure,
          "process {} is a Go program, which prof's signals would kill; start it with `prof run`, or use Go's "

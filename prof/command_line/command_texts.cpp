@@ -78,7 +78,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "--screenshot, it writes a picture instead and needs no display."},
         {{"prof view prof-app --view=summary --screenshot summary.png", "a picture of the summary"},
          {"prof view prof-app --view=timeline --depth 3 --screenshot timeline.png",
-          "the timeline, coloured by the functions at depth 3"},
+          "the timeline, colored by the functions at depth 3"},
          {"prof view prof-app --compare prof-app-2 --screenshot diff.png", "what changed between two runs"},
          {"prof view prof-app --screenshot dark.svg --theme dark --size 1600x900", "the dark theme, as SVG"}},
         "docs/viewer.md"}},

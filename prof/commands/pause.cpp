@@ -47,7 +47,7 @@ RunningProcess find_process(int pid) {
 void change_process(int pid, bool pausing) {
   RunningProcess process = find_process(pid);
   if (process.is_paused() == pausing)
-    say("process {} {} already", pid, pausing ? "is paused" : "is measured");
+    say("process {} is already {}", pid, pausing ? "paused" : "being measured");
   if (!(pausing ? process.pause() : process.resume()))
     say("process {}: samples are {}, but ptrace is forbidden, so its perf events cannot be switched: {}", pid,
         pausing ? "discarded from now on" : "kept again",

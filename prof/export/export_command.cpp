@@ -53,7 +53,7 @@ bool is_file(const ExportOptions& options) {
 void require_possible(const ExportFormatInfo& format, const ExportOptions& options, bool any_trace,
                       std::FILE* out) {
   if (format.one_metric && options.metrics.size() > 1)
-    fail(kOwnFailure, "{} holds one metric; export each of {} on its own", format.name,
+    fail(kOwnFailure, "{} can hold only one metric; export {} separately", format.name,
          fmt::join(options.metrics, ", "));
   if (format.needs_trace && !any_trace)
     fail(kOwnFailure, "{} needs a trace, and none was recorded; measure with prof run --trace", format.name);

@@ -61,7 +61,7 @@ class Otf2Writer {
         stacks_(build_stacks(tree)),
         archive_(OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, kEventBytes,
                                    kDefinitionBytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)) {
-    if (!archive_) fail(kOwnFailure, "cannot make {}: {}", directory.string(), std::strerror(errno));
+    if (!archive_) fail(kOwnFailure, "cannot create {}: {}", directory.string(), std::strerror(errno));
   }
 
   void write() {

@@ -76,7 +76,7 @@ void refuse_raised_privileges(const fs::path& path) {
 }
 
 void refuse_foreign(const fs::path& path) {
-  fail(kOwnFailure, "{} is not a 64-bit x86 program; the runtime measures no others", path.string());
+  fail(kOwnFailure, "{} is not a 64-bit x86 program; prof measures only those", path.string());
 }
 
 }  // namespace

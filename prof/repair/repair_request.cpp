@@ -195,9 +195,9 @@ void require_kernel_for_isolation(const std::string& release, const std::string&
 std::vector<RepairKindDescription> list_repairs() {
   return {{"layout", "heap layout: re-lays out falsely shared allocations for the rest of the run"},
           {"layout:FILE", "heap layout from the start, with the repair.json of an earlier run"},
-          {"locks", "gives locks that share a cache line lines of their own"},
+          {"locks", "moves locks that share a cache line to separate lines"},
           {"isolate",
-           "isolates falsely shared pages: private per thread, merged at synchronisation; includes layout "
+           "isolates falsely shared pages: private per thread, merged at synchronization; includes layout "
            "and locks"},
           {"isolate:always", "isolates small objects and variables, shared or not; to test the mechanism"}};
 }

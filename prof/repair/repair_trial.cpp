@@ -182,7 +182,7 @@ bool leave_out_what_harms(Trial& trial, uint32_t pairs, RepairFile& kept, Repair
       ++number;
       continue;
     }
-    say("verify: {} left out: added to the others they make the program {:.2f} times as fast",
+    say("verify: {} left out: with these repairs in addition, the program runs {:.2f} times as fast",
         name_of(kept, number), paired.ratio);
     const RepairTrial tried{paired.ratio, pairs};
     note(only(kept, number), &tried, format_trial(paired.ratio, pairs), file);

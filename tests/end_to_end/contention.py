@@ -154,7 +154,7 @@ class Contention(driver.EndToEnd):
         """Except for numbers that differ between runs: processes, shares of the time, and whether a saving could be
         estimated."""
         def lasting(text):
-            text = re.sub(r"; [0-9.]+ % of the CPU time was found there(, and [0-9.]+ % would be saved if they did not contend)?", "",
+            text = re.sub(r"; [0-9.]+ % of the CPU time was spent there(, and [0-9.]+ % would be saved if they did not contend)?", "",
                           " ".join(text.split()))
             return re.sub(r"\d+\.(\d) ", r"PID.\1 ", text)
 

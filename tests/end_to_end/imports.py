@@ -147,7 +147,7 @@ class Imports(driver.EndToEnd):
         self.assertEqual([side["offset"] for side in found["sides"] if side["access"] == "writes"], [0, 8])
         (finding,) = report["findings"]
         self.assertEqual((finding["kind"], finding["severity"]), ("false-sharing", "high"))
-        self.assertIn("found it modified in another processor's cache (HITM)", finding["sentence"])
+        self.assertIn("found the line modified in another processor's cache (HITM)", finding["sentence"])
         summary = json.loads(self.prof("report", self.folder / "imported", "--format=json"))
         self.assertIn(finding["sentence"], [one["sentence"] for one in summary["findings"]])
         self.assertIn("memory accesses are not known, because their instructions are not available", " ".join(summary["degradations"]))
@@ -176,7 +176,7 @@ class Imports(driver.EndToEnd):
         done = subprocess.run([driver.PROF, "report", self.folder / "imported", "--view=contention"], capture_output=True,
                               text=True, timeout=100)
         self.assertEqual(done.returncode, 125)
-        self.assertIn("import what perf c2c recorded", done.stderr)
+        self.assertIn("import a recording of perf c2c", done.stderr)
 
     def test_perf_in_a_pipe(self):
         if not shutil.which("perf"):

@@ -188,7 +188,7 @@ class IsolatedLives(repair_runs.RepairRuns):
                 self.assertGreater(repairs["commits"], repairs["converted_s"] * 10)
                 self.assertLessEqual(repairs["converted_s"], run.summary()["run"]["cpu_s"])
                 self.assertEqual(repairs["guarantee"], "calls")
-                self.assertIn(b"isolated since", run.stderr)
+                self.assertIn(b"isolated after", run.stderr)
 
     def test_children_do_not_count_what_their_parent_did(self):
         def has_converted(run):

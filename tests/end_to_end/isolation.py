@@ -57,7 +57,7 @@ class Isolation(IsolatedRuns):
                 self.assertEqual((repairs["isolate"], repairs["layout"], repairs["locks"]), (True, True, True))
                 self.assertGreater(repairs["conversions"], 0)
                 self.assertGreater(repairs["converted_s"], 0)
-                self.assertRegex(run.stderr, rb" isolated since [^:\n]+: costs [0-9.]+ %, sharing cost [0-9.]+ %")
+                self.assertRegex(run.stderr, rb" isolated after [^:\n]+: costs [0-9.]+ %, sharing cost [0-9.]+ %")
                 report = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"])
                 told = " ".join(report.stdout.decode().split())
                 self.assertRegex(told, r"That is [0-9]+ commits? per second of this time, of which commits and conversions took [0-9.]+ %")

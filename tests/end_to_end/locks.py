@@ -129,9 +129,9 @@ class Locks(driver.EndToEnd):
         finding = self.deadlock(report)
         self.assertIn("2 threads waited for each other's locks", finding["sentence"])
         self.assertRegex(finding["sentence"], r"\(forward\) waited for second_lock in take_second \(open_waits.cpp:\d+\), "
-                                              r"which thread \d+ \(backward\) had")
+                                              r"which thread \d+ \(backward\) held")
         self.assertRegex(finding["sentence"], r"\(backward\) waited for first_lock in take_first \(open_waits.cpp:\d+\), "
-                                              r"which thread \d+ \(forward\) had")
+                                              r"which thread \d+ \(forward\) held")
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
         waits = {wait["name"]: wait for wait in report["open"]}
         self.assertEqual(waits["first_lock"]["holder"], waits["second_lock"]["thread"])
@@ -153,7 +153,7 @@ class Locks(driver.EndToEnd):
 
     def test_a_lock_that_is_taken_again(self):
         _, report = self.open_waits("again")
-        self.assertRegex(self.deadlock(report)["sentence"], r"waited for plain_lock in take_again .* which it had itself")
+        self.assertRegex(self.deadlock(report)["sentence"], r"waited for plain_lock in take_again .* which it held itself")
 
     def test_a_deadlock_by_a_lock_that_changed_hands(self):
         for _ in range(10):

@@ -57,7 +57,7 @@ class MemorySamples(driver.EndToEnd):
                 # The whole context of an access, by the stack of its thread.
                 callers = {frame["function"].split("(")[0] for side in data["sides"] for frame in side["frames"]}
                 self.assertTrue({"start_thread"} & callers, callers)
-                self.assertIn(f"found it modified in another processor's cache (HITM) ({source})", finding["sentence"])
+                self.assertIn(f"found the line modified in another processor's cache (HITM) ({source})", finding["sentence"])
                 self.assertIn("page_faults.cpp:", finding["sentence"])
 
     def test_a_refused_source_is_replaced_and_told(self):

@@ -105,8 +105,8 @@ class MovedLocks(driver.EndToEnd):
         run = self.repaired([MOVED, "abba"], events=["locks"])
         self.assertEqual((run.status, run.stdout), (128 + 15, b"moved\n"), run.stderr)
         finding, = [one for one in run.report("locks")["findings"] if one["kind"] == "deadlock"]
-        self.assertRegex(finding["sentence"], r"\(forward\) waited for second_lock .* which thread \d+ \(backward\) had")
-        self.assertRegex(finding["sentence"], r"\(backward\) waited for first_lock .* which thread \d+ \(forward\) had")
+        self.assertRegex(finding["sentence"], r"\(forward\) waited for second_lock .* which thread \d+ \(backward\) held")
+        self.assertRegex(finding["sentence"], r"\(backward\) waited for first_lock .* which thread \d+ \(forward\) held")
 
     def test_moved_locks_work_on_as_the_process_ends(self):
         for _ in range(5):

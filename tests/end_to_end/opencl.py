@@ -101,7 +101,7 @@ class OpenClPrograms(OpenClRuns):
         finding, = (one for one in run.report("idleness")["findings"] if one["kind"] == "event-wait")
         self.assertRegex(finding["sentence"],
                          r"called from \(anonymous namespace\)::first_kernel \(opencl_calls.cpp:\d+\), keeps commands of other "
-                         r"queues waiting by its event, mostly work launched from .*, called from "
+                         r"queues wait for its event, mostly work launched from .*, called from "
                          r"\(anonymous namespace\)::second_kernel ")
         alone = self.assert_as_bare([CALLS, "two-queues"], options=("-q",))
         self.assertNotIn("event-wait", [one["kind"] for one in alone.report("idleness")["findings"]])

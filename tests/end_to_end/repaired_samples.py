@@ -82,7 +82,7 @@ class RepairedSamples(repair_runs.RepairRuns):
                 self.assertEqual((data["kind"], data["sharing"], data["remedy"]), (expected["kind"], "false", "pad-elements"))
                 self.assertEqual({side["thread"] for side in data["sides"]}, {0, 1})
                 self.assertEqual(self.own_functions(data), expected["users"])
-                self.assertIn(f"Declined: {expected['why']}", data["repair"])
+                self.assertIn(f"Not repaired: {expected['why']}", data["repair"])
                 file = self.file(run)
                 self.assertEqual((file["sites"], file["locks"]), ([], []))
                 self.assertIn(expected["why"], file["declined"][0]["why"])

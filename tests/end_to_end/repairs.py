@@ -52,7 +52,7 @@ class Repairs(repair_runs.RepairRuns):
         self.assertTrue(any("make_request" in frame["function"] for frame in repairs["sites"][0]["frames"]))
         self.assertGreaterEqual(repairs["placed_allocations"], 1200)
         self.assertGreaterEqual(repairs["padding_bytes"], 1200 * 56)
-        self.assertIn(b"repaired  1 site since ", next_run.stderr)
+        self.assertIn(b"repaired  1 site after ", next_run.stderr)
         # It has nothing to search for, is sampled at a low rate unless a rate is requested, and its file contains the
         # given repairs.
         self.assertEqual(next_run.summary()["sampling"]["requested_hz"], 50)
@@ -80,7 +80,7 @@ class Repairs(repair_runs.RepairRuns):
                 self.assertIn(why, file["declined"][0]["why"])
                 self.assertIn("2 threads use different bytes", file["declined"][0]["what"])
                 data = run.report("contention")["data"][0]
-                self.assertIn(f"Declined: {why}", data["repair"])
+                self.assertIn(f"Not repaired: {why}", data["repair"])
                 # The run itself has selected nothing that would have been refused.
                 repairs = run.summary()["repairs"]
                 self.assertEqual({site["kind"] for site in repairs["sites"]} - {"declined"}, set())
@@ -91,7 +91,7 @@ class Repairs(repair_runs.RepairRuns):
         run = self.run_until(lambda run: self.file(run).get("locks"), [pool], output, options=["--repair=locks"])
         self.assertEqual([(lock["name"], lock["bytes"]) for lock in self.file(run)["locks"]], [("pool", 1640)])
         self.moves_two([pool], output, run)
-        self.assertRegex(run.report("contention")["data"][0]["repair"], "^After [0-9.]+ m?s of the run, these locks had lines of their own")
+        self.assertRegex(run.report("contention")["data"][0]["repair"], "^After [0-9.]+ m?s of the run, these locks had their own cache lines")
 
     def moves_two(self, command, output, found):
         again = self.prof_run(command, options=[f"--repair=layout:{found.directory},locks"])
@@ -195,7 +195,7 @@ class Repairs(repair_runs.RepairRuns):
         self.assertEqual((run.status, run.stdout), (0, b"done\n"), run.stderr)
         said = run.stderr.decode()
         self.assertIn("verify: the program runs at least 2 times, without input and output", said)
-        self.assertRegex(said, r"verify: allocations of worse left out: added to the others they make the program 0\.\d+ times as fast")
+        self.assertRegex(said, r"verify: allocations of worse left out: with these repairs in addition, the program runs 0\.\d+ times as fast")
         self.assertNotIn("allocations of better left out", said)
         # Tried once more without it.
         self.assertEqual(said.count(" times as fast, the median of 1 pairs"), 2)

@@ -126,7 +126,7 @@ class StallNotes(StallRuns):
         self.assertIn("no trace was recorded; measure with prof run --trace -e REALTIME",
                       self.refusal(untraced.directory))
         cpu = self.prof_run([driver.sample("late_wakeup_fixed")], events=["CPUTIME"], options=["--trace"])
-        self.assertIn("the traces follow CPUTIME, which stands still while a thread is blocked",
+        self.assertIn("the traces follow CPUTIME, which does not advance while a thread is blocked",
                       self.refusal(cpu.directory))
         both = self.prof_run([driver.sample("late_wakeup_fixed")], events=["CPUTIME", "REALTIME"],
                              options=["--trace"])

@@ -38,11 +38,11 @@ TEST_CASE("contention as JSON, and in the summary") {
   CHECK(finding["severity"] == "high");
   CHECK(finding["cost"]["share_of_run"] == 0.75);
   CHECK(finding["sentence"] ==
-        "False sharing: 2 threads use different bytes on the same cache line of counters (count.cpp:1): thread 100.0 count "
-        "reads and writes "
-        "counters[0].hits in count_first (count.cpp:4), thread 100.1 count reads and writes counters[1].hits "
+        "False sharing: 2 threads use different bytes on the same cache line of counters (count.cpp:1): "
+        "thread 100.0 (count) reads and writes counters[0].hits in count_first (count.cpp:4), "
+        "thread 100.1 (count) reads and writes counters[1].hits "
         "in count_second "
-        "(count.cpp:10); 75 % of the CPU time was found there.");
+        "(count.cpp:10); 75 % of the CPU time was spent there.");
   CHECK(finding["advice"] == "Put each element on its own cache lines.");
   CHECK(finding["contexts"].size() == 3);
   REQUIRE(json["data"].size() == 1);
@@ -73,7 +73,7 @@ TEST_CASE("where threads were followed a finding costs what the change saves") {
   CHECK(finding["cost"]["share_of_run"] == 0.4);
   CHECK(finding["cost"]["basis"].get<std::string>().starts_with("estimate"));
   CHECK(finding["sentence"].get<std::string>().ends_with(
-      "75 % of the CPU time was found there, and 40 % would be saved if they did not contend."));
+      "75 % of the CPU time was spent there, and 40 % would be saved if they did not contend."));
 }
 
 TEST_CASE("a saving is an interval where one is known") {
@@ -115,15 +115,16 @@ TEST_CASE("one of the two threads that are named writes, and each has the variab
   INFO(sentence);
   CHECK(sentence.find("cache line of table (count.cpp:1)") != sentence.npos);
   CHECK(sentence.find("and guard (count.cpp:2)") != sentence.npos);
-  CHECK(sentence.find("count reads table in count_second") != sentence.npos);
-  CHECK(sentence.find("count writes guard in count_first") != sentence.npos);
-  CHECK(sentence.find("not seen") == sentence.npos);
+  CHECK(sentence.find("(count) reads table in count_second") != sentence.npos);
+  CHECK(sentence.find("(count) writes guard in count_first") != sentence.npos);
+  CHECK(sentence.find("no sample shows") == sentence.npos);
 
   database = counting([](uint32_t first, uint32_t second) -> Json {
     return {side(0, "[0]", "reads", 0, first), side(1, "[1]", "reads", 8, second)};
   });
   const Json unseen = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
-  CHECK(unseen["findings"][0]["sentence"].get<std::string>().find("which was not seen") != std::string::npos);
+  CHECK(unseen["findings"][0]["sentence"].get<std::string>().find("no sample shows the thread") !=
+        std::string::npos);
 }
 
 TEST_CASE(
@@ -138,7 +139,7 @@ TEST_CASE(
   CHECK(contention_notes(run).size() == 1);
   run.processes = 2;
   REQUIRE(contention_notes(run).size() == 2);
-  CHECK(contention_notes(run)[0].starts_with("Contention between processes is not followed: 2 processes"));
+  CHECK(contention_notes(run)[0].starts_with("Contention between processes is not measured: 2 processes"));
 }
 
 TEST_CASE("what hardware recorded of transfers is said beside the CPU time that samples found there") {
@@ -155,8 +156,8 @@ TEST_CASE("what hardware recorded of transfers is said beside the CPU time that 
   const Json json = Json::parse(rendered(database, contention_as(ReportFormat::Json)).text);
   const Json& finding = json["findings"][0];
   CHECK(finding["sentence"].get<std::string>().ends_with(
-      "; about 120,000 loads a second found it modified in another processor's cache (HITM); each took 200 "
-      "cycles (Intel PEBS); 75 % of the CPU time was found there."));
+      "; about 120,000 loads a second found the line modified in another processor's cache (HITM); each took "
+      "200 cycles (Intel PEBS); 75 % of the CPU time was spent there."));
   CHECK(finding["metric"] == "CPUTIME");
   CHECK(finding["cost"]["share_of_run"] == 0.75);
   CHECK(finding["values"]["transfers_per_s"] == 125'000);
@@ -305,6 +306,6 @@ TEST_CASE("what lies beside an object on its line is reported by its address") {
   };
   const Json json = Json::parse(rendered(counting(sides), contention_as(ReportFormat::Json)).text);
   const std::string sentence = json["findings"][0]["sentence"];
-  CHECK(sentence.find("thread 100.1 count writes memory at 0x7f0000000008 in count_second") !=
+  CHECK(sentence.find("thread 100.1 (count) writes memory at 0x7f0000000008 in count_second") !=
         std::string::npos);
 }

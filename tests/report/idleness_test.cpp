@@ -51,7 +51,7 @@ TEST_CASE("a call that keeps the device idle is named with its caller, its line,
   const auto finding = std::ranges::find(found.findings, FindingKind::DeviceIdle, &Finding::kind);
   REQUIRE(finding != found.findings.end());
   CHECK(finding->sentence ==
-        "clReleaseMemObject called from step (step.cpp:31) synchronises: 50 % of device idleness, at most "
+        "clReleaseMemObject called from step (step.cpp:31) synchronizes: 50 % of device idleness, at most "
         "15 % of the run time; allocate once outside the loop and use the buffer again.");
   CHECK(finding->metric == "GPU_IDLE_CAUSE");
   CHECK(finding->severity == Severity::Medium);
@@ -73,8 +73,8 @@ TEST_CASE("computing while the device is idle is named with its line") {
     return f.sentence ==
            "The device has no work while prepare (step.cpp:5) called from step (step.cpp:12) computes: 33 % "
            "of "
-           "device idleness, at most 10 % of the run time; launch before it what does not depend on it, or "
-           "move it to the device.";
+           "device idleness, at most 10 % of the run time; launch independent work before it, "
+           "or move it to the device.";
   }));
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("calls of device APIs are distinguished from other functions, and each
   CHECK(advice_for_call("clEnqueueReadBuffer").advice.find("without blocking") != std::string::npos);
   CHECK(advice_for_call("cudaFree").advice.find("allocate once") != std::string::npos);
   CHECK(advice_for_call("clBuildProgram").advice.find("once at the start") != std::string::npos);
-  CHECK(advice_for_call("cudaDeviceSynchronize").does == "synchronises");
+  CHECK(advice_for_call("cudaDeviceSynchronize").does == "synchronizes");
   CHECK(advice_for_call("clSomethingNew").does == "leaves the device without work");
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("an event that keeps commands of another queue waiting is named by its
   CHECK(finding.kind == FindingKind::EventWait);
   CHECK(finding.severity == Severity::High);
   CHECK(finding.sentence ==
-        "Copy launched from upload (step.cpp:5) keeps commands of other queues waiting by its event, mostly "
+        "Copy launched from upload (step.cpp:5) makes commands of other queues wait for its event, mostly "
         "Kernel launched from filter (step.cpp:9): at most 30 % of the run time; take the event out of the "
         "wait list if they do not need its result.");
   REQUIRE(finding.contexts.size() == 2);

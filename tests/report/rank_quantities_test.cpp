@@ -320,7 +320,7 @@ TEST_CASE("where the late rank takes no CPU time, the clock is to be measured") 
   CHECK(first_of(report).kind == FindingKind::LoadImbalance);
   CHECK(first_of(report).values.at("first_rank") == kSlow);
   CHECK(first_of(report).advice ==
-        "Measure with -e REALTIME: CPU time does not see what this rank waits for meanwhile.");
+        "Measure with -e REALTIME: CPU time does not show what this rank waits for meanwhile.");
   CHECK(!report.had_processor);
 }
 

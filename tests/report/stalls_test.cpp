@@ -22,8 +22,9 @@ ReportOptions stalls_as(ReportFormat format) {
 }
 
 const char* const kSentence =
-    "Stall: for 800 ms (20 % of the run) all other threads waited in MPI_Barrier for one that was blocked in read, "
-    "called from load (load.cpp:14): 1 time, always thread 3.0 team.";
+    "Stall: for 800 ms (20 % of the run) all other threads waited in MPI_Barrier for one that was blocked in "
+    "read, "
+    "called from load (load.cpp:14): 1 time, always thread 3.0 (team).";
 
 }  // namespace
 
@@ -86,7 +87,7 @@ TEST_CASE("the stalls of a run as text and CSV") {
   const std::vector<std::string> lines = lines_of(text);
   CHECK(lines[0] ==
         "stalls    800 ms (20 % of 4.00 s) lost in 1 stall, while all other threads waited in a barrier");
-  CHECK(lines[1] == "traces    12 threads, by elapsed time (REALTIME), a sample each 5 ms");
+  CHECK(lines[1] == "traces    12 threads, by elapsed time (REALTIME), one sample every 5 ms");
   CHECK(lines.back() == "     1.000 s    800 ms  3.0 team                800 ms  read <- load (load.cpp:14)");
   for (const std::string& line : lines) CHECK(line.size() <= 100);
 
@@ -128,7 +129,7 @@ TEST_CASE("what keeps a run from showing stalls is one line") {
         "stalls are found in traces, and no trace was recorded; measure with prof run --trace -e REALTIME");
   CHECK(rendered(database, stalls_as(ReportFormat::Text)).status == kOwnFailure);
   CHECK(why(stalled_ranks("CPUTIME")) ==
-        "the traces follow CPUTIME, which stands still while a thread is blocked; measure with prof run "
+        "the traces follow CPUTIME, which does not advance while a thread is blocked; measure with prof run "
         "--trace -e "
         "REALTIME");
 }

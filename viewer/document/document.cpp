@@ -58,7 +58,7 @@ Traces& Document::traces() {
     if (is_time_awaited()) take_time();
   });
   connect(traces_.get(), &Traces::not_ready, this, [this](const QString& why) {
-    if (is_time_awaited()) give_up_time(why.isEmpty() ? "the traces were not indexed: cancelled" : why);
+    if (is_time_awaited()) give_up_time(why.isEmpty() ? "the traces were not indexed: canceled" : why);
   });
   return *traces_;
 }

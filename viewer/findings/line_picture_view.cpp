@@ -170,7 +170,7 @@ void LinePictureView::paint_picture(QPainter& painter, size_t picture) const {
                    QString::fromStdString(std::string(name_of(record_->sharing))) + " sharing", &taken);
   painter.setFont(font());
   painter.drawText(line.adjusted(taken.width() + margin(), 0, 0, 0), Qt::AlignVCenter,
-                   title(pictures_[picture]) + ": full colour: written, pale: read");
+                   title(pictures_[picture]) + ": full color: written, pale: read");
   paint_ruler(painter, top + row_height());
   for (size_t row = 0; row < rows_shown(picture); ++row) paint_row(painter, picture, row);
   const QRect below = cell(picture, rows_shown(picture) + 1, 0);
@@ -254,7 +254,7 @@ QString LinePictureView::words_at(const QPoint& point) const {
       if (!line.contains(point)) continue;
       const auto byte = static_cast<size_t>((point.x() - line.left()) / cell_width());
       const LinePicture::Row& thread = pictures_[picture].rows[row];
-      const std::string who = thread_label(document_.database(), thread.profile);
+      const std::string who = format_thread(document_.database(), thread.profile);
       if (thread.bytes[byte] == '.')
         return QString::fromStdString(
             fmt::format("no access of thread {} to byte {} of the line was recorded", who, byte));

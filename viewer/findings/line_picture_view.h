@@ -25,7 +25,7 @@ class LinePictureView : public QWidget {
   QRect cell(size_t picture, size_t row, size_t byte) const;
   // Returns "and 2 more lines of these data; ...", or empty if no line is omitted.
   QString lines_left_out() const;
-  // Returns "thread 0.1 worker writes counters[1].hits, byte 8 of the line", or empty if there is no cell.
+  // Returns "thread 0.1 (worker) writes counters[1].hits, byte 8 of the line", or empty if there is no cell.
   QString words_at(const QPoint& point) const;
 
  protected:

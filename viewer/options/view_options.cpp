@@ -86,11 +86,10 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       ->type_name("BEGIN..END")
       ->check(CLI::Validator(check_time, ""))
       ->excludes("--compare");
-  command
-      .add_option("--depth", options.depth, "Call depth that colours the timeline, 0 for the entry points")
+  command.add_option("--depth", options.depth, "Call depth that colors the timeline, 0 for the entry points")
       ->type_name("N")
       ->check(CLI::Range(0, kDeepest));
-  command.add_option("--theme", options.theme, "Colour theme: light or dark")
+  command.add_option("--theme", options.theme, "Color theme: light or dark")
       ->type_name("light|dark")
       ->check(CLI::IsMember({"light", "dark"}));
   command.add_option("--screenshot", options.screenshot, "Write a picture instead of opening a window")

@@ -110,7 +110,7 @@ QWidget* TimelinePage::make_controls() {
   depth_->setPageStep(1);
   depth_->setMinimumWidth(90);
   depth_->setMaximumWidth(180);
-  depth_->setToolTip("Depth of the call path that colours the rows");
+  depth_->setToolTip("Depth of the call path that colors the rows");
   depth_text_ = new QLabel;
   depth_text_->setMinimumWidth(fontMetrics().horizontalAdvance("00 (innermost)  "));
   connect(depth_, &QSlider::valueChanged, this, &TimelinePage::depth_moved);
@@ -233,7 +233,7 @@ void TimelinePage::open_traces() {
     connect(&traces, &Traces::ready, this, [this] { end_of_build({}); });
     connect(&traces, &Traces::not_ready, this, [this](const QString& why) {
       failure_ = why;
-      end_of_build(why.isEmpty() ? "not indexed: cancelled" : why);
+      end_of_build(why.isEmpty() ? "not indexed: canceled" : why);
       cancel_->setText("Index");
       cancel_->setToolTip("Read the traces again, for exact pixels and times by function");
       cancel_->show();

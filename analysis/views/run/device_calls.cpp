@@ -16,9 +16,9 @@ constexpr KnownCall kKnownCalls[] = {
     {"CompileProgram", {"compiles", "build once at the start, or keep the binary"}},
     {"LinkProgram", {"compiles", "build once at the start, or keep the binary"}},
     {"ModuleLoad", {"loads code", "load modules once at the start"}},
-    {"ReleaseMemObject", {"synchronises", "allocate once outside the loop and use the buffer again"}},
-    {"SVMFree", {"synchronises", "allocate once outside the loop and use the memory again"}},
-    {"Free", {"synchronises", "allocate once outside the loop and use the memory again"}},
+    {"ReleaseMemObject", {"synchronizes", "allocate once outside the loop and use the buffer again"}},
+    {"SVMFree", {"synchronizes", "allocate once outside the loop and use the memory again"}},
+    {"Free", {"synchronizes", "allocate once outside the loop and use the memory again"}},
     {"CreateBuffer", {"allocates", "allocate once outside the loop and use the buffer again"}},
     {"CreateImage", {"allocates", "allocate once outside the loop and use the image again"}},
     {"SVMAlloc", {"allocates", "allocate once outside the loop and use the memory again"}},
@@ -26,18 +26,18 @@ constexpr KnownCall kKnownCalls[] = {
     {"MemAlloc", {"allocates", "allocate once outside the loop and use the memory again"}},
     {"EnqueueRead",
      {"blocks until the data is there",
-      "read without blocking, enqueue what comes next, and wait for the event where the data is used"}},
+      "read without blocking, enqueue the next work, and wait for the event where the data is used"}},
     {"EnqueueWrite",
      {"blocks until the data is copied", "write without blocking, and wait before the memory changes"}},
     {"EnqueueMap",
-     {"blocks until the memory is mapped", "map without blocking, and enqueue what comes next before"}},
-    {"EnqueueSVMM", {"blocks", "do not block, and enqueue what comes next before the wait"}},
+     {"blocks until the memory is mapped", "map without blocking, and enqueue the next work before"}},
+    {"EnqueueSVMM", {"blocks", "do not block, and enqueue the next work before the wait"}},
     {"MemcpyAsync", {"copies", "use pinned memory, so that the copy need not wait"}},
     {"Memcpy", {"blocks until the data is copied", "copy asynchronously from pinned memory"}},
-    {"Synchronize", {"synchronises", "enqueue what comes next before waiting, or wait for an event"}},
-    {"Finish", {"synchronises", "enqueue what comes next before waiting, or wait for an event"}},
-    {"WaitForEvents", {"waits", "enqueue what comes next before waiting"}},
-    {"finish", {"synchronises", "enqueue what comes next before waiting, or wait for an event"}},
+    {"Synchronize", {"synchronizes", "enqueue the next work before waiting, or wait for an event"}},
+    {"Finish", {"synchronizes", "enqueue the next work before waiting, or wait for an event"}},
+    {"WaitForEvents", {"waits", "enqueue the next work before waiting"}},
+    {"finish", {"synchronizes", "enqueue the next work before waiting, or wait for an event"}},
     {"Enqueue", {"launches late", "launch more work with each call, or from another thread"}},
     {"Launch", {"launches late", "launch more work with each call, or a graph of them"}},
 };
@@ -57,7 +57,7 @@ bool is_device_call(std::string_view function) {
 CallAdvice advice_for_call(std::string_view function) {
   for (const KnownCall& known : kKnownCalls)
     if (function.find(known.part) != std::string_view::npos) return known.advice;
-  return {"leaves the device without work", "enqueue what comes next before it"};
+  return {"leaves the device without work", "enqueue the next work before it"};
 }
 
 }  // namespace prof

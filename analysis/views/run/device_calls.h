@@ -10,7 +10,7 @@ namespace prof {
 bool is_device_call(std::string_view function);
 
 struct CallAdvice {
-  std::string_view does;  // "synchronises"; completes the sentence "FUNCTION called from X ..."
+  std::string_view does;  // "synchronizes"; completes the sentence "FUNCTION called from X ..."
   std::string_view advice;
 };
 // For functions for which is_device_call() holds.

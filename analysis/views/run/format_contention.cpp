@@ -50,8 +50,8 @@ std::string format_variables(const ContendedRecord& record) {
 std::optional<std::string> reason_no_contention(const RunSummary& run) {
   if (run.looked_for_contention) return std::nullopt;
   if (const std::vector<std::string> notes = contention_notes(run); !notes.empty()) return notes.front();
-  return "contention was not measured in this run; measure with prof run -e contention, or import what perf "
-         "c2c recorded";
+  return "contention was not measured in this run; measure with prof run -e contention, or import a "
+         "recording of perf c2c";
 }
 
 std::vector<std::string> contention_sources(const RunSummary& run) {
@@ -64,8 +64,8 @@ std::vector<std::string> contention_notes(const RunSummary& run) {
   std::vector<std::string> notes;
   if (run.looked_for_contention && run.processes > 1)
     notes.push_back(fmt::format(
-        "Contention between processes is not followed: {} processes were measured, each by itself, even "
-        "if they share memory.",
+        "Contention between processes is not measured: {} processes were measured separately, even if "
+        "they share memory.",
         run.processes));
   std::ranges::move(sentences(run.notes, hpcrun::NoteKind::Contention), std::back_inserter(notes));
   return notes;

@@ -12,13 +12,13 @@ namespace prof {
 
 std::optional<std::string> reason_no_locks(const RunSummary& run) {
   if (run.followed_locks) return std::nullopt;
-  return "locks were not followed in this run; measure with prof run -e locks";
+  return "locks were not measured in this run; measure with prof run -e locks";
 }
 
 std::optional<std::string> locks_not_followed(const CallTree& tree, const RunSummary& run) {
   const auto is_java = [](const LoadModule& module) { return base_name(module.path) == "libjvm.so"; };
   if (!run.followed_locks || std::ranges::none_of(tree.database->modules, is_java)) return std::nullopt;
-  return "Java's monitors (synchronized) and java.util.concurrent's locks are not followed: the locks "
+  return "Java's monitors (synchronized) and java.util.concurrent's locks are not measured: the locks "
          "shown are those of the virtual machine and of native libraries";
 }
 

@@ -23,8 +23,8 @@ std::string format_open_wait(const CallTree& tree, const OpenWaitRecord& wait) {
   std::string text = fmt::format("{} waited for {} in {}", format_thread(wait.thread, wait.thread_name),
                                  waited_lock(wait), format_code(user_of_lock(tree, wait.context)));
   if (wait.holder <= 0) return text;
-  if (wait.holder == wait.thread) return text + ", which it had itself";
-  return text + fmt::format(", which {} had", format_thread(wait.holder, wait.holder_name)) +
+  if (wait.holder == wait.thread) return text + ", which it held itself";
+  return text + fmt::format(", which {} held", format_thread(wait.holder, wait.holder_name)) +
          (wait.is_confirmed ? "" : " when the wait began");
 }
 

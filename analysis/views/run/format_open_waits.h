@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// Returns "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 had".
+// Returns "thread 4711 (worker) waited for first_lock in take_both (abba.cpp:20), which thread 4712 held".
 std::string format_open_wait(const CallTree& tree, const OpenWaitRecord& wait);
 
 }  // namespace prof

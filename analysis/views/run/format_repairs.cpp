@@ -51,7 +51,7 @@ std::string format_site(const CallTree& tree, const Site& site) {
         text, since, site.conflicts, site.remaining);
   text += fmt::format(": after {}, placed {}", since, format_placement(site.align, site.offset, site.pad));
   if (site.kind == SiteFate::Planned) return text + ", by the plan.";
-  return text + fmt::format("; of {} accesses in conflict, {} remain.", site.conflicts, site.remaining);
+  return text + fmt::format("; {} of {} accesses in conflict remain.", site.remaining, site.conflicts);
 }
 
 std::string format_page(const RepairsRecord::Page& page) {
@@ -102,16 +102,16 @@ std::string percent(double share) {
 
 std::string format_balance(const RepairsRecord& repairs) {
   std::string text = fmt::format(
-      "That is {} per second of this time, of which commits and conversions took {}",
+      "Converted threads made {} per second; commits and conversions took {} of their CPU time",
       format_count(
           static_cast<uint64_t>(std::lround(static_cast<double>(repairs.commits) / repairs.converted_s)),
           "commit"),
       percent(cost_of_isolation(repairs)));
   if (const double before = shared_before(repairs); before > 0)
-    text += fmt::format("; sharing the pages took {} at most before", percent(before));
+    text += fmt::format(". Before, sharing the pages took {} at most", percent(before));
   text += ".";
   if (repairs.common_meetings > 0)
-    text += fmt::format(" Threads synchronised {:.2f} times as often as with shared pages.",
+    text += fmt::format(" Threads synchronized {:.2f} times as often as with shared pages.",
                         repairs.isolated_meetings / repairs.common_meetings);
   return text;
 }
@@ -126,7 +126,7 @@ std::string balance_in_short(const RepairsRecord& repairs) {
 std::string format_guarantee(const RepairsRecord& repairs) {
   if (repairs.guarantee == Guarantee::Annotated)
     return "All of the program's code is annotated: the memory model of C and C++ is kept.";
-  return "Not all of the program's code is annotated: its data are correct if threads synchronise by calls, "
+  return "Not all of the program's code is annotated: its data are correct if threads synchronize by calls, "
          "or by atomic instructions, which end isolation.";
 }
 
@@ -146,7 +146,7 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
       std::ranges::count(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind));
   if (placed > 0) {
     // Returns one line. Leaves out its middle if it is too long.
-    std::string part = fmt::format("{} since {}", format_count(placed, "site"), format_duration(since_s));
+    std::string part = fmt::format("{} after {}", format_count(placed, "site"), format_duration(since_s));
     if (repairs.placed_allocations > 0 || isolated == 0)
       part += fmt::format(": {} placed", format_count(repairs.placed_allocations, "allocation"));
     if (isolated == 0)
@@ -161,11 +161,11 @@ std::string repairs_in_short(const RepairsRecord& repairs) {
         fmt::format("{} to be isolated, no thread was converted", format_count(isolated, "page")));
   else if (isolated > 0)
     parts.push_back(fmt::format(
-        "{} isolated since {}{}", format_count(isolated, "page"),
+        "{} isolated after {}{}", format_count(isolated, "page"),
         format_duration(
             std::ranges::find(repairs.pages, PageFate::Isolated, &RepairsRecord::Page::kind)->since_s),
         balance_in_short(repairs)));
-  if (shared > 0) parts.push_back(fmt::format("{} not, or no longer", format_count(shared, "page")));
+  if (shared > 0) parts.push_back(fmt::format("{} left shared", format_count(shared, "page")));
   return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
@@ -186,7 +186,7 @@ std::vector<std::string> format_repairs(const CallTree& tree, const RepairsRecor
   if (repairs.guarantee != Guarantee::None) lines.push_back(format_guarantee(repairs));
   if (repairs.moved_locks > 0)
     lines.push_back(
-        fmt::format("{} moved to lines of their own.", format_count(repairs.moved_locks, "lock")));
+        fmt::format("{} moved to their own cache lines.", format_count(repairs.moved_locks, "lock")));
   for (const auto& [obstacle, count] : by_count(repairs.declined_locks))
     lines.push_back(
         fmt::format("{} not moved: {}.", format_count(count, "lock"), format_layout_obstacle(obstacle)));

@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// Returns one line: "1 site since 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty if
+// Returns one line: "1 site after 0.6 s: 1234 allocations placed, 64 KiB of padding; 3 locks moved". Empty if
 // no repair was requested.
 std::string repairs_in_short(const RepairsRecord& repairs);
 

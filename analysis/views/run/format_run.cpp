@@ -67,7 +67,7 @@ std::string format_sampled(const CallTree& tree, const RunSummary& run) {
   constexpr double kClearlyMore = 1.1;
   if (sampling.delivered_hz && sampling.requested_hz &&
       *sampling.delivered_hz > kClearlyMore * *sampling.requested_hz)
-    text = fmt::format("{:.0f} samples/s, at least {:.0f}", *sampling.delivered_hz, *sampling.requested_hz);
+    text = fmt::format("{:.0f} samples/s ({:.0f} requested)", *sampling.delivered_hz, *sampling.requested_hz);
   else if (sampling.delivered_hz && sampling.requested_hz)
     text = fmt::format("{:.0f} of {:.0f} samples/s", *sampling.delivered_hz, *sampling.requested_hz);
   else if (sampling.delivered_hz)
@@ -81,7 +81,7 @@ std::string format_sampled(const CallTree& tree, const RunSummary& run) {
 }
 
 std::string format_paused(const RunSummary& run) {
-  return run.paused_s ? format_duration(*run.paused_s) + ", in which nothing was measured" : "";
+  return run.paused_s ? format_duration(*run.paused_s) + ", excluded from the measurement" : "";
 }
 
 std::string format_dropped(const RunSummary& run) {

@@ -22,7 +22,7 @@ std::string format_selected(const CallTree& tree);
 // Returns "640 of 1000 samples/s, 5120 samples, by perf cpu-clock", for the first metric that is shown.
 std::string format_sampled(const CallTree& tree, const RunSummary& run);
 
-// Returns "3 s, in which nothing was measured".
+// Returns "3 s, excluded from the measurement".
 std::string format_paused(const RunSummary& run);
 
 // Returns "80 samples"; the reasons follow by format_reasons().

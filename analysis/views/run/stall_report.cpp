@@ -26,14 +26,14 @@ std::vector<std::string> notes_on(const StallReport& report, const RunSummary& r
   const double percent = report.options.share * 100;
   if (found.traces > 0 && 100.0 / found.traces >= percent) {
     notes.push_back(
-        fmt::format("One of {} is {} of them, and not fewer than {:g} %: no stall can be found; allow more "
-                    "with --stall-share.",
+        fmt::format("One of {} is {} of them, which is not below {:g} %: no stall can be found; raise the "
+                    "limit with --stall-share.",
                     format_count(found.traces, "thread"), format_percent(1.0 / found.traces), percent));
   }
   if (report.share_of_run(found.unknown_ns) >= kWorthANote) {
     notes.push_back(fmt::format(
-        "For {} more a thread was blocked and others waited, but of some nothing is known then: samples "
-        "were lost, measuring was paused, or they had no processor.",
+        "For {} more a thread was blocked while others waited, but the state of some threads is unknown: "
+        "samples were lost, the measurement was paused, or they had no processor.",
         format_duration(seconds(found.unknown_ns))));
   }
   std::ranges::move(sentences(run.notes, hpcrun::NoteKind::Traces), std::back_inserter(notes));
@@ -52,8 +52,8 @@ std::optional<std::string> reason_no_stalls(const CallTree& tree) {
   if (clock == database.metrics.begin() || (clock != database.metrics.end() && !database.run))
     return std::nullopt;
   return fmt::format(
-      "the traces follow {}, which stands still while a thread is blocked; measure with prof run --trace -e "
-      "REALTIME{}",
+      "the traces follow {}, which does not advance while a thread is blocked; measure with prof run --trace "
+      "-e REALTIME{}",
       database.metrics.empty() ? "nothing" : database.metrics.front().name,
       clock == database.metrics.end() ? "" : ", named before other events");
 }
@@ -91,9 +91,9 @@ std::string format_stalls(const StallReport& report) {
 std::string format_traces(const StallReport& report) {
   std::string text = format_count(report.analysis.traces, "thread") + ", by elapsed time (REALTIME)";
   if (report.options.period_ns > 0)
-    text += fmt::format(", a sample each {}", format_duration(seconds(report.options.period_ns)));
+    text += fmt::format(", one sample every {}", format_duration(seconds(report.options.period_ns)));
   if (report.analysis.bystanders > 0)
-    text += fmt::format("; {} left out that nobody waits for in a barrier",
+    text += fmt::format("; {} excluded: never waited for in a barrier",
                         format_count(report.analysis.bystanders, "more thread"));
   return text;
 }

@@ -31,7 +31,7 @@ StallReport stall_report(const CallTree& tree, const RunSummary& run, StallOptio
 
 // "3 s (40 % of 7.5 s) lost in 12 stalls, while all other threads waited in a barrier"
 std::string format_stalls(const StallReport& report);
-// "12 threads, by elapsed time (REALTIME), a sample each 5 ms"
+// "12 threads, by elapsed time (REALTIME), one sample every 5 ms"
 std::string format_traces(const StallReport& report);
 // "blocked: no sample for more than 10 times the thread's median; ..."
 std::string format_stall_rule(const StallOptions& options);

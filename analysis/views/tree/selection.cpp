@@ -86,6 +86,11 @@ std::string thread_label(const Database& database, uint32_t profile) {
   return rank_and_thread(database, profile) + (name.empty() ? "" : " " + name);
 }
 
+std::string format_thread(const Database& database, uint32_t profile) {
+  const std::string& name = database.profiles[profile].id.thread_name;
+  return rank_and_thread(database, profile) + (name.empty() ? "" : " (" + name + ")");
+}
+
 Selection select(const Database& database, const std::vector<std::string>& metrics,
                  const std::vector<std::string>& threads) {
   Selection selection;

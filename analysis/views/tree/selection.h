@@ -44,5 +44,7 @@ CostColumns context_costs(const Database& database, const Selection& selection);
 
 // Returns "0.3 worker": rank and thread as --thread accepts them, and the name if it has one.
 std::string thread_label(const Database& database, uint32_t profile);
+// The same for sentences: "0.2 (worker)"
+std::string format_thread(const Database& database, uint32_t profile);
 
 }  // namespace prof

@@ -214,7 +214,7 @@ TEST_CASE("variables are aligned both") {
                              {1, {"misses", "/src/a.c", 2, 0x1008, {}}}};
   const Separation parted = separate({use(1, 0, 8), use(2, 0, 8, AccessKind::ReadWrite, 1)}, objects);
   CHECK(format_changes(parted, objects) ==
-        "put alignas(64) before hits (a.c:1) and before misses (a.c:2); each then starts a line of its own");
+        "put alignas(64) before hits (a.c:1) and before misses (a.c:2); each then starts its own line");
 }
 
 TEST_CASE("in C it is written as C has it") {
@@ -277,8 +277,8 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
     const Separation parted = separate({use(1, 4, 4), use(1, 12, 4), use(2, 16, 4)}, objects);
     CHECK(parted.obstacle == Obstacle::Blocks);
     CHECK(format_obstacle(parted, SourceLanguage::Cpp) ==
-          "Each thread uses elements of sums in a row: start each thread's elements at a multiple of 16, and "
-          "put alignas(64) before the array.");
+          "Each thread uses consecutive elements of sums: start each thread's elements at a multiple of 16, "
+          "and put alignas(64) before the array.");
     // Used alternately they are not blocks.
     CHECK(separate({use(1, 4, 4), use(1, 12, 4), use(2, 8, 4)}, objects).changes.size() == 1);
   }

@@ -88,6 +88,7 @@ TEST_CASE("each spelling stands for one value, and an unknown one reads as the f
   check_spellings<hpcrun::AccessKind>();
   check_spellings<hpcrun::ContentionSource>();
   check_spellings<hpcrun::WhyShared>();
+  CHECK(named<hpcrun::WhyShared>("that cost more than the sharing") == hpcrun::WhyShared::Expensive);
   check_spellings<hpcrun::NoteKind>();
   check_spellings<DataKind>();
   check_spellings<EvidenceSource>();

@@ -31,9 +31,8 @@ TEST_CASE("incomplete stacks are explained by their most frequent reason") {
 
 TEST_CASE("a rate is found wanting below nine tenths of what was requested") {
   CHECK(only_sentence(R"({"sampling": {"requested_hz": 1000, "delivered_hz": 640, "samples": 9000}})") ==
-        "Delivered 640 of 1000 samples/s: shares stay right because samples are weighted by elapsed time, "
-        "but detail "
-        "is coarser than requested.");
+        "Delivered 640 of 1000 samples/s: shares remain correct because samples are weighted by "
+        "elapsed time, but detail is coarser than requested.");
   CHECK(
       only_sentence(R"({"sampling": {"requested_hz": 1000, "delivered_hz": 900, "samples": 9000}})").empty());
 }
@@ -50,9 +49,8 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
   CHECK(
       only_sentence(
           R"({"run": {"cpu_s": 10}, "sampling": {"samples": 9000}, "overhead": {"cpu_s_estimate": 0.8}})") ==
-      "Measuring took about 8.0 % of the CPU time, most of it to learn how the libraries that it loads are "
-      "unwound: "
-      "measure a longer run, for that is done once.");
+      "Measuring took about 8.0 % of the CPU time, most of it to read the unwind tables of its libraries: "
+      "measure a longer run, because this is done once.");
   CHECK(
       only_sentence(
           R"({"run": {"cpu_s": 10}, "sampling": {"samples": 90000}, "overhead": {"cpu_s_estimate": 0.8}})") ==
@@ -63,8 +61,8 @@ TEST_CASE("dropped samples, overhead and too few samples are found") {
       only_sentence(fmt::format(of_parts, 0.1)) ==
       "Measuring took about 8.0 % of the CPU time, most of it in samples: take fewer samples per second.");
   CHECK(only_sentence(fmt::format(of_parts, 0.7)) ==
-        "Measuring took about 8.0 % of the CPU time, most of it to learn how the libraries that it loads are "
-        "unwound: measure a longer run, for that is done once.");
+        "Measuring took about 8.0 % of the CPU time, most of it to read the unwind tables of its libraries: "
+        "measure a longer run, because this is done once.");
   RunSummary run;
   run.overhead_cpu_s = 5;
   CHECK(largest_part(run) == OverheadPart::None);

@@ -75,7 +75,7 @@ TEST_CASE("what helps against missing lines depends on the module") {
   CHECK(advice("[jit]", "[jit]") == "have its compiler write a perf map (docs/interpreters.md) to see names");
   CHECK(advice("LMain;::work", "[jit]").empty());
   CHECK(advice("[app]", "/bin/app") ==
-        "its file is gone, cannot be read, or is another than was measured: analyze before it changes");
+        "its file is missing, unreadable, or not the one that was measured: analyze before it changes");
   CHECK(advice("app+0x10", "/bin/app") == "build it with -g or install its debug symbols to see lines");
   CHECK(advice("[unknown]", "[unknown]").empty());
 }

@@ -54,9 +54,10 @@ std::string all_words(const RepairsRecord& record) {
 TEST_CASE("what isolation cost and gained is reported, by commits in a second and by shares of the time") {
   const RepairsRecord record = record_of({isolated_process(hpcrun::kIsolatedPlain, 30'000, 20'000)});
   const std::string all = all_words(record);
-  CHECK(all.find("That is 2500 commits per second of this time, of which commits and conversions took 2.0 %; "
-                 "sharing the pages took 50 % at most before. Threads synchronised 1.50 times as often as "
-                 "with shared pages.") != std::string::npos);
+  CHECK(all.find(
+            "Converted threads made 2500 commits per second; commits and conversions took 2.0 % of their "
+            "CPU time. Before, sharing the pages took 50 % at most. Threads synchronized 1.50 times as often "
+            "as with shared pages.") != std::string::npos);
   CHECK(repairs_in_short(record).ends_with(": costs 2.0 %, sharing cost 50 %"));
 }
 
@@ -75,11 +76,11 @@ TEST_CASE(
   site.kind = SiteFate::Placed;
   site.since_s = 0.283;
   record.sites.push_back(site);
-  const std::string pages = "; 2 pages isolated since 0 s: costs 2.0 %, sharing cost 50 %";
-  CHECK(repairs_in_short(record) == "1 site since 283 ms" + pages);
+  const std::string pages = "; 2 pages isolated after 0 s: costs 2.0 %, sharing cost 50 %";
+  CHECK(repairs_in_short(record) == "1 site after 283 ms" + pages);
   record.placed_allocations = 1'080;
   record.padding_bytes = 60'000;
-  CHECK(repairs_in_short(record) == "1 site since 283 ms: 1080 allocations placed" + pages);
+  CHECK(repairs_in_short(record) == "1 site after 283 ms: 1080 allocations placed" + pages);
   CHECK(repairs_in_short(record).size() < 110);
   record.conversions = 0;
   CHECK(repairs_in_short(record).ends_with("; 2 pages to be isolated, no thread was converted"));
@@ -155,7 +156,7 @@ TEST_CASE("of locks that were moved their finding tells, and of no others") {
                                           contended(DataKind::Unknown, "/bin/app", 0x2080),
                                           contended(DataKind::Unknown, "", 0x7000)};
   describe_repairs(record, repairs.moved_locks(), contention);
-  CHECK(contention[0].repair == "After 400 ms of the run, these locks had lines of their own.");
-  CHECK(contention[1].repair.find("Declined: the program's build determines where variables lie") == 0);
-  CHECK(contention[2].repair == "Declined: it is not known who allocated the memory.");
+  CHECK(contention[0].repair == "After 400 ms of the run, these locks had their own cache lines.");
+  CHECK(contention[1].repair.find("Not repaired: the program's build determines where variables lie") == 0);
+  CHECK(contention[2].repair == "Not repaired: it is not known who allocated the memory.");
 }

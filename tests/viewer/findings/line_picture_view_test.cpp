@@ -44,9 +44,9 @@ TEST_CASE("bytes that a thread uses have its colour, others none; nothing is in 
   // The row of common bytes.
   CHECK(colour(image, view, 2, 3) == colour(image, view, 2, 60));
   CHECK(view.words_at(view.cell(0, 1, 9).center()).toStdString() ==
-        "thread 100.1 count reads and writes counters[1].hits, byte 9 of the line");
+        "thread 100.1 (count) reads and writes counters[1].hits, byte 9 of the line");
   CHECK(view.words_at(view.cell(0, 0, 9).center()).toStdString() ==
-        "no access of thread 100.0 count to byte 9 of the line was recorded");
+        "no access of thread 100.0 (count) to byte 9 of the line was recorded");
 }
 
 TEST_CASE("a line has a frame around all its 64 bytes, and its end is marked") {

@@ -345,7 +345,7 @@ TEST_CASE("indexing is cancelled, and begun again") {
   button->click();
   REQUIRE(QTest::qWaitFor([&] { return !document.traces().is_building(); }, 20'000));
   REQUIRE(!document.traces().index());
-  CHECK(note->text() == "not indexed: cancelled");
+  CHECK(note->text() == "not indexed: canceled");
   CHECK(button->isVisible());
   CHECK(button->text() == "Index");
   const QAbstractItemModel& times = *page.findChild<QTreeView*>("times")->model();
