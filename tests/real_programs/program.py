@@ -13,7 +13,7 @@ class Program:
     setup: str = ""             # once, in {input}
     prepare: str = ""           # before each run, in its folder
     needs: tuple = ()           # commands and files that it needs
-    quick: bool = False         # one of the third that runs with the other tests
+    quick: bool = False         # one of the few that run with the other tests
     trace: bool = False
     # The kind of its code: "native"; "generated", in part, by a compiler that runs inside it; "no CFI", built without
     # unwind tables; or "unmeasured", if prof can only avoid harm.

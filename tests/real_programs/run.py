@@ -56,7 +56,7 @@ def chosen(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="programs of the list; all of them by default")
-    parser.add_argument("--quick", action="store_true", help="only the third that runs with the other tests")
+    parser.add_argument("--quick", action="store_true", help="only the few that run with the other tests")
     parser.add_argument("--runs", type=int, default=1, help="how often each is compared")
     parser.add_argument("--with", dest="more", default="", metavar="OPTIONS",
                         help="for prof run, as in --with '-e contention'")

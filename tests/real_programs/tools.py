@@ -22,8 +22,8 @@ def allocator(name, library):
 
 PROGRAMS = (
     compressor("xz", "xz -T2 --block-size=4MiB -1 -c {input}/text", quick=True, hot=("liblzma", 0.8), threads=3),
-    compressor("zstd", "zstd -q -9 -T2 -c {input}/text", quick=True, threads=2),
-    compressor("gzip", "gzip -9 -c -n {input}/text", quick=True),
+    compressor("zstd", "zstd -q -9 -T2 -c {input}/text", threads=2),
+    compressor("gzip", "gzip -9 -c -n {input}/text"),
     compressor("bzip2", "bzip2 -9 -c {input}/text"),
     compressor("lz4", "lz4 -q -12 -c {input}/text"),
     compressor("brotli", "brotli -q 6 -c {input}/text"),
@@ -53,16 +53,16 @@ PROGRAMS = (
                          ("GIT_CONFIG_GLOBAL", "/dev/null"))),
     Program("tar", "sh -c 'for i in 1 2 3 4 5 6; do tar --sort=name --mtime=@0 -czf $i.tar.gz -C {input} tree; done; "
             "mkdir out && tar -xzf 1.tar.gz -C out && diff -r out/tree {input}/tree && echo same'",
-            setup=TREE, needs=("tar", "gzip"), quick=True, ignore=("*.gz",)),
+            setup=TREE, needs=("tar", "gzip"), ignore=("*.gz",)),
     Program("rsync", "rsync -rc --stats {input}/tree/ copy/", setup=TREE, needs=("rsync",), processes=3,
             normalise=((rb"(?m)^(File list|sent |Total bytes|Literal|total size).*$", b""),), least_samples=10),
-    Program("sort", "sort --parallel=2 -S 20M -k2 -o sorted {input}/text", setup=f"{TEXT} && cat text text text > texts && mv texts text", needs=("sort",), quick=True),
+    Program("sort", "sort --parallel=2 -S 20M -k2 -o sorted {input}/text", setup=f"{TEXT} && cat text text text > texts && mv texts text", needs=("sort",)),
     Program("grep", "grep -cE '(words|every) [a-z]+ .*(7[0-9]+)\\1?$' {input}/text", setup=TEXT, needs=("grep",),
             quick=True),
     Program("jq", "jq '[.[] | select(.a % 7 == 3) | .b | ascii_upcase] | sort | length' {input}/rows.json",
             setup="""python3 -c 'import json; print(json.dumps([{"a": i, "b": hex(i * 7919)} for i in range(150000)]))' \
 > rows.json""", needs=("jq",)),
-    Program("openssl", "openssl speed -seconds 1 -bytes 8192 sha256", needs=("openssl",), quick=True,
+    Program("openssl", "openssl speed -seconds 1 -bytes 8192 sha256", needs=("openssl",),
             normalise=((rb"\s*[0-9.]+k?", b" N"),), hot=("libcrypto", 0.9)),
     Program("qt", "{input}/program", needs=("g++", "/usr/include/x86_64-linux-gnu/qt6"), status=3,
             environment=(("QT_QPA_PLATFORM", "offscreen"), ("XDG_RUNTIME_DIR", "/tmp")),
