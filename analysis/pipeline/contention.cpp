@@ -177,7 +177,7 @@ ContendedRecord make_record(const ContendedData& found, const KnownData& data, c
     const uint64_t begin = side.object == kNoObject ? 0 : data.objects()[side.object].begin;
     ContendedRecord::Side& recorded = record.sides.emplace_back();
     recorded.profile = side.thread;
-    recorded.part = side.object == kNoObject ? "" : placed.back().part.path;
+    recorded.place = side.object == kNoObject ? "" : placed.back().part.path;
     if (const Variable* const variable = data.variable_of(side.object)) {
       recorded.name = variable->name;
       recorded.declared = place_in_source(variable->file, variable->line);
