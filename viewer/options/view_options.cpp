@@ -69,7 +69,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("DATABASE", options.database, "Database or measurement directory");
   command.add_option("--compare", options.compare, "Compare with another database: show what changed")
       ->type_name("DATABASE");
-  command.add_flag("--same-total", options.same_total, "With --compare, scale the other run to equal totals")
+  command
+      .add_flag("--same-total", options.same_total, "With --compare, scale the other run to the same total")
       ->needs("--compare");
   command.add_option("--view", options.view, fmt::format("Page to show: {}", fmt::join(kPages, ", ")))
       ->type_name("PAGE")
@@ -86,11 +87,10 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       ->type_name("BEGIN..END")
       ->check(CLI::Validator(check_time, ""))
       ->excludes("--compare");
-  command
-      .add_option("--depth", options.depth, "Call depth that colours the timeline, 0 for the entry points")
+  command.add_option("--depth", options.depth, "Call depth that colors the timeline, 0 for the entry points")
       ->type_name("N")
       ->check(CLI::Range(0, kDeepest));
-  command.add_option("--theme", options.theme, "Colour theme: light or dark")
+  command.add_option("--theme", options.theme, "Color theme: light or dark")
       ->type_name("light|dark")
       ->check(CLI::IsMember({"light", "dark"}));
   command.add_option("--screenshot", options.screenshot, "Write a picture instead of opening a window")

@@ -1,5 +1,5 @@
 #pragma once
-// How the threads of a process change the phase of a session together (session.h). Used by the thread that
+// Changes the phase of a session in all threads of a process together (session.h). Used by the thread that
 // begins or ends the session and by all that take part. Async-signal-safe.
 
 #include "repair/isolate/session/session.h"
@@ -25,7 +25,7 @@ inline void arrive() noexcept {
   wake_all(session.arrived);
 }
 
-// Counts the thread in as long as it lives.
+// Counts the calling thread in `among` during the object's lifetime.
 class Counted {
  public:
   explicit Counted(std::atomic<uint32_t>& among) noexcept : among_(among) { among_.fetch_add(1); }
