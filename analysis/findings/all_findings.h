@@ -1,6 +1,6 @@
 #pragma once
-// All that prof finds in a run: what the summary shows, and findings.sqlite keeps. docs/adding-a-finding.md
-// lists what a new kind adds.
+// Collects all findings of a run, for the summary and findings.sqlite. docs/adding-a-finding.md lists what a
+// new kind adds.
 
 #include <vector>
 
@@ -12,11 +12,11 @@
 
 namespace prof {
 
-// In the order of put_in_order(), with the stalls that were found; nullptr: without any.
+// Returns the findings in the order of put_in_order(), including `stalls` unless it is nullptr.
 std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallReport* stalls,
                                   RankOptions ranks = {});
 
-// The same, with the stalls that the traces show, if there are traces. Throws DatabaseError if a trace cannot
+// The same, with the stalls in the traces, if there are traces. Throws DatabaseError if a trace cannot
 // be read.
 std::vector<Finding> all_findings(const CallTree& tree, const RunSummary& run, const StallOptions& stalls,
                                   RankOptions ranks = {});

@@ -10,7 +10,8 @@
 
 namespace prof {
 
-// One for each piece of data, of the threads that are selected; in the order of RunSummary::contention.
+// Returns a finding for each piece of data that the selected threads contend for, in the order of
+// RunSummary::contention.
 std::vector<Finding> contention_findings(const CallTree& tree, const RunSummary& run);
 
 }  // namespace prof

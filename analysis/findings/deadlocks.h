@@ -10,10 +10,10 @@
 
 namespace prof {
 
-// Finding::id of the circle that OpenWaitRecord::deadlock numbers.
+// Returns Finding::id of the circle with the number OpenWaitRecord::deadlock.
 std::string deadlock_id(uint64_t deadlock);
 
-// One for each circle of threads that waited for each other.
+// Returns a finding for each circle of threads that waited for each other.
 std::vector<Finding> deadlock_findings(const CallTree& tree, const RunSummary& run);
 
 }  // namespace prof

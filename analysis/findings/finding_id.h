@@ -1,6 +1,6 @@
 #pragma once
-// What a finding is known by: the same in each analysis of a run, and in runs of the same program as far as
-// what it is about is there in both. Pages and reports select findings by it, never by their words.
+// Identifies a finding. The id is the same in each analysis of a run, and in different runs of a program that
+// have the same problem. Pages and reports select findings by id, never by their words.
 
 #include <string>
 #include <string_view>
@@ -11,14 +11,14 @@
 
 namespace prof {
 
-// "lock-queue-lock-3f2a9c01": the kind, what people call the thing it is about, and a checksum of all that
-// tells this apart from others of the kind. Lower-case letters, digits and hyphens.
+// "lock-queue-lock-3f2a9c01": the kind, the name of the subject, and a checksum of all that distinguishes
+// it from other findings of the kind. Lower-case letters, digits and hyphens.
 std::string finding_id(FindingKind kind, std::string_view name, std::string_view identity);
 
-// Of a finding about code: by its call path, the innermost frame first.
+// Returns the id of a finding about code, from its call path with the innermost frame first.
 std::string finding_id(FindingKind kind, const std::vector<CodeFrame>& frames);
 
-// Functions and lines of a call path, to be part of an identity.
+// Returns the functions and lines of a call path, as part of an identity.
 std::string identity_of(const std::vector<CodeFrame>& frames);
 
 }  // namespace prof

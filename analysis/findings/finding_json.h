@@ -1,5 +1,5 @@
 #pragma once
-// Findings as JSON (docs/json.md), the same in every report that has some, and in findings.sqlite.
+// Findings as JSON (docs/json.md), the same in every report and in findings.sqlite.
 
 #include <nlohmann/json.hpp>
 #include <vector>

@@ -8,10 +8,10 @@
 
 namespace prof {
 
-// Writes findings.sqlite into the directory of the database, in the place of the one that is there: the
+// Writes findings.sqlite into the directory of the database, replacing an existing one: the
 // findings of the whole run under default options. Throws DatabaseError if it cannot be written.
-// Of a team each process calls it, and counts what some ranks spent; the first one, which alone needs
-// summaries, writes. `jobs`: as RankOptions has them.
+// Each process of a team calls it and adds up the costs of some ranks. The first one writes the file; only it
+// needs summaries. `jobs`: as in RankOptions.
 void write_findings(const Database& database, const std::filesystem::path& directory,
                     Team& team = Team::alone(), int jobs = 0);
 

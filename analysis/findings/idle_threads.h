@@ -1,5 +1,5 @@
 #pragma once
-// Threads that wait for others without a lock, as findings: who works meanwhile.
+// Threads that wait for others without a lock, as findings: which code works meanwhile.
 
 #include <string>
 #include <vector>
@@ -9,10 +9,11 @@
 
 namespace prof {
 
-// Finding::id of the function, whether it is worth a finding or not.
+// Returns Finding::id of the function, whether it is worth a finding or not.
 std::string idle_id(const CallTree& tree, const WorkWhileIdle& work);
 
-// One for each function while which more threads waited than worked, for a share of their time that matters.
+// Returns a finding for each function during which more threads waited than worked, if they waited for a
+// significant share of their time.
 std::vector<Finding> idle_findings(const CallTree& tree, const RunSummary& run);
 
 }  // namespace prof

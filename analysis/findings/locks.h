@@ -1,5 +1,5 @@
 #pragma once
-// Waiting for locks as findings: who waited, who held the lock meanwhile, and what to change.
+// Waits for locks as findings: which code waited, which code held the lock meanwhile, and what to change.
 
 #include <string>
 #include <vector>
@@ -10,13 +10,13 @@
 
 namespace prof {
 
-// Finding::id of the lock, whether it is worth a finding or not.
+// Returns Finding::id of the lock, whether it is worth a finding or not.
 std::string lock_id(const CallTree& tree, const RunSummary& run, const LockRecord& record);
 
-// "Hold queue_lock for less time in flush ...".
+// Returns the advice, "Hold queue_lock for less time in flush ...".
 std::string lock_advice(const CallTree& tree, const LockRecord& record);
 
-// One for each lock for which threads waited for a share of their time that matters.
+// Returns a finding for each lock for which threads waited for a significant share of their time.
 std::vector<Finding> lock_findings(const CallTree& tree, const RunSummary& run);
 
 }  // namespace prof

@@ -10,7 +10,7 @@
 
 namespace prof {
 
-// In no order. If nothing was measured they say so, and why.
+// Returns the findings in no particular order. If nothing was measured, they say so and why.
 std::vector<Finding> measurement_findings(const CallTree& tree, const RunSummary& run);
 
 }  // namespace prof

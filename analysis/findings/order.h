@@ -7,11 +7,11 @@
 
 namespace prof {
 
-// Findings about the program come before those about the measurement. Of the same severity, those that say
-// what to change lead, then the largest; equal ones stay as they are. Gives an id to those that have none.
+// Findings about the program come before those about the measurement. Within a severity, those
+// with advice come first, then the largest; equal ones keep their order. Gives an id to those without one.
 void put_in_order(std::vector<Finding>& findings);
 
-// Puts more findings into this order; of equal ones those that were there come first.
+// Inserts more findings in this order. Of equal ones, those already present come first.
 void add_findings(std::vector<Finding>& findings, std::vector<Finding> more);
 
 }  // namespace prof

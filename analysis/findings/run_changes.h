@@ -1,5 +1,5 @@
 #pragma once
-// What changed from some runs to some others, as findings.
+// Changes between two groups of runs, as findings.
 
 #include <vector>
 
@@ -8,7 +8,8 @@
 
 namespace prof {
 
-// Of rows that differ significantly, in their order, the total last where it does: of kind "regression",
+// Returns a finding for each row that differs significantly, in their order, then one for the total if it
+// does. They are of kind "regression",
 // "improvement" or, with a scaling, "scaling-loss".
 std::vector<Finding> change_findings(const MatchedRuns& runs, const RunChanges& changes, Scaling scaling);
 

@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// One for each call path in which threads were blocked, by falling cost.
+// Returns a finding for each call path in which threads were blocked, by falling cost.
 std::vector<Finding> stall_findings(const CallTree& tree, const StallReport& report);
 
 }  // namespace prof
