@@ -5,7 +5,7 @@
 //
 // A kind is on from switch_on() to switch_off(). The sampling hooks (the last three) are called only
 // while it is on, must be async-signal-safe and must not take locks. All others are called whether it is
-// on or not, and check by themselves whether they have anything to do. Any hook may be nullptr.
+// on or not, and check themselves whether they have anything to do. Any hook may be nullptr.
 
 #include <ucontext.h>
 
@@ -22,7 +22,7 @@ struct ThreadState;  // hpcrun/sample/state.h
 
 constexpr uint32_t kMaxKinds = 16;
 
-// The number of a kind: its place in ThreadState::kinds, and its bit in HookTable::on. Set once, before
+// The number of a kind: its index in ThreadState::kinds, and its bit in HookTable::on. Set once, before
 // measuring begins.
 struct Kind {
   uint32_t number = 0;
@@ -32,7 +32,7 @@ struct Kind {
 struct RecordedSample {
   const ucontext_t& context;  // where the signal interrupted the thread
   const Stack& stack;         // its call path, as recorded
-  NodeId node;                // of that path
+  NodeId node;                // the call path's node
   uint64_t weight;            // in the event's unit: ns, or a number of events
   uint64_t now_ns;            // CLOCK_MONOTONIC
   bool is_cpu_time;           // true if the event samples CPU time
@@ -47,22 +47,22 @@ struct Hooks {
   void (*start)() noexcept = nullptr;
   // Returns the signals that the kind raises, bit n-1 for signal n. Called after start().
   uint64_t (*signals)() noexcept = nullptr;
-  // Returns further signals, which a thread must take in a handler even if the program waits for signals in
-  // sigwait() and similar calls. Called after prepare(), before the runtime chooses a signal for timers.
+  // Returns additional signals that must be delivered to prof's handler even while the program is blocked in
+  // sigwait() or a similar call. Called after prepare(), before the runtime chooses a signal for timers.
   uint64_t (*request_signals)() noexcept = nullptr;
-  // Measuring has ended; no thread's part of the measurement file is closed yet. Also called if start() was
+  // Measuring has ended; no thread's part of the measurement file is closed yet. Called even if start() was
   // not.
   void (*finish)() noexcept = nullptr;
   // Measuring starts over in a forked child. It has copies of the parent's variables, but not the runtime's
   // mappings with MADV_DONTFORK.
   void (*fork_child)() noexcept = nullptr;
 
-  // A load module is known from now on. Also called in handlers.
+  // A load module was discovered. Also called in handlers.
   void (*module)(const ModuleInfo& module) noexcept = nullptr;
   // The process has a second thread, or is about to create one. Called again for each later thread.
   // Async-signal-safe.
   void (*second_thread)() noexcept = nullptr;
-  // The calling thread begins; its state is set. Async-signal-safe.
+  // The calling thread begins; its ThreadState is initialized. Async-signal-safe.
   void (*thread_start)() noexcept = nullptr;
   // The calling thread is about to exit, or to stop being measured; it may still run code of the program.
   void (*thread_leaves)() noexcept = nullptr;
@@ -71,7 +71,7 @@ struct Hooks {
 
   // The process is about to execute another program (true), or that failed (false).
   void (*exec)(bool is_about_to) noexcept = nullptr;
-  // The process ends at once, by _exit(): finish() is not called. Async-signal-safe.
+  // The process ends immediately, by _exit(): finish() is not called. Async-signal-safe.
   void (*sudden_end)() noexcept = nullptr;
   // The program opens a library whose calls to the allocator and to lock functions bypass the preloaded
   // libraries. Also called before measuring begins, and in forked children that are not measured. Returns a
@@ -86,8 +86,8 @@ struct Hooks {
   // A breakpoint with breakpoint_signal_data() of this kind was hit.
   void (*hit)(ThreadState& thread, const ucontext_t& context, uint64_t signal_data,
               uint64_t now_ns) noexcept = nullptr;
-  // The ring of a memory event has records. A ring is read once: its records go only to the first kind with
-  // this hook.
+  // The ring of a memory event has records. A ring is read once: its records go only to the first active
+  // kind that has this hook.
   void (*records)(ThreadState& thread, const ucontext_t& context, uint32_t event,
                   uint64_t now_ns) noexcept = nullptr;
 };
@@ -128,8 +128,8 @@ void for_each_on(Use use) noexcept {
     if (use(*hook_table.kinds[__builtin_ctz(on)])) return;
 }
 
-// Returns what the signals of a kind's breakpoints carry; the low 16 bits are free. `base` marks breakpoints,
-// and its bits 16 to 30 are 0.
+// Returns what the signals of a kind's breakpoints carry. Callers may use the low 16 bits. `base` identifies
+// breakpoint signals; its bits 16 to 30 must be 0.
 constexpr uint64_t breakpoint_signal_data(uint64_t base, const Kind& kind) noexcept {
   return base | uint64_t{kind.number} << 16;
 }
@@ -139,12 +139,14 @@ constexpr bool is_breakpoint_of(const Kind& kind, uint64_t signal_data) noexcept
   return (signal_data >> 16 & 0x7fff) == kind.number;
 }
 
-// Hooks for handlers if threads may be turned into processes (repair/isolate). Set by that repair alone.
+// Calls that handlers make if threads may be converted into processes (repair/isolate). Only that repair sets
+// them.
 struct ConversionCalls {
   // Lets system calls of the calling thread bypass syscall user dispatch (PR_SET_SYSCALL_USER_DISPATCH), or
   // stops doing so. Returns the previous state.
   std::atomic<bool (*)(bool passes) noexcept> let_calls_pass{nullptr};
-  // Returns from a handler of the runtime, with its context: an ordinary return would be dispatched.
+  // Returns from a handler of the runtime, with its context. An ordinary return is a system call
+  // (rt_sigreturn), which dispatch would intercept.
   std::atomic<void (*)(void* context) noexcept> return_from_handler{nullptr};
 };
 extern constinit ConversionCalls conversion_calls;

@@ -9,7 +9,7 @@
 
 namespace prof {
 
-// By falling share of the run.
+// Returns the findings by falling share of the run.
 std::vector<Finding> device_idleness_findings(const Idleness& idleness);
 
 }  // namespace prof

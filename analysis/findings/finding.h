@@ -1,6 +1,6 @@
 #pragma once
-// One problem that a profile shows: a sentence, its cost, contexts and advice. A finding is made only if the
-// data supports it.
+// One problem that a profile shows, described by a sentence, with the problem's cost, contexts and advice. A
+// finding is made only if the data supports it.
 
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@ namespace prof {
 struct FindingContext {
   std::string role;               // "hottest", "caller"
   std::vector<CodeFrame> frames;  // the innermost first
-  bool is_subject = false;        // true if this context, not the first, is the finding's subject
+  bool is_subject = false;        // marks the subject; if no context is marked, the first one is
 };
 
 struct FindingCost {
@@ -25,10 +25,9 @@ struct FindingCost {
   std::string basis;        // how the value was obtained
 };
 
-// The saving from removing the cause, in seconds of CPU time, waiting or run time, according to
-// `FindingCost`.
+// What removing the cause saves, in seconds of the same quantity as `cost`.
 struct FindingSaving {
-  double low_s = 0, high_s = 0;  // estimate: 90 % interval; bound: 0 and the bound
+  double low_s = 0, high_s = 0;  // for an estimate, the 90 % interval; for a bound, 0 and the upper bound
   bool is_bound = true;          // true: high_s is an upper bound; false: an estimate
   std::string basis;             // how it was obtained
 };
@@ -43,7 +42,7 @@ struct Finding {
   std::string sentence;
   std::vector<FindingContext> contexts;
   std::string advice;
-  std::map<std::string, double> values;
+  std::map<std::string, double> values;  // the numbers behind the sentence, by name (docs/json.md)
 };
 
 }  // namespace prof

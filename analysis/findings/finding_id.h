@@ -18,7 +18,7 @@ std::string finding_id(FindingKind kind, std::string_view name, std::string_view
 // For a finding about code: by its call path, the innermost frame first.
 std::string finding_id(FindingKind kind, const std::vector<CodeFrame>& frames);
 
-// Functions and lines of a call path, to be part of an identity.
+// Returns the functions and lines of a call path, as part of an identity.
 std::string identity_of(const std::vector<CodeFrame>& frames);
 
 }  // namespace prof

@@ -9,7 +9,7 @@
 
 namespace prof {
 
-// By the first metric of the tree.
+// Returns the findings for the first metric of the tree.
 std::vector<Finding> hot_spot_findings(const CallTree& tree);
 
 }  // namespace prof

@@ -8,7 +8,7 @@
 
 namespace prof {
 
-// By falling severity and cost.
+// Returns the findings by falling severity and cost.
 std::vector<Finding> rank_findings(const CallTree& tree, const RankReport& report);
 
 }  // namespace prof

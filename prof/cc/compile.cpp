@@ -28,8 +28,8 @@ struct Language {
   const char* what;
 };
 constexpr std::array<Language, 2> kLanguages = {{
-    {"cc", "clang-14", "Compile C, recording atomic operations for --repair=isolate"},
-    {"c++", "clang++-14", "Compile C++, recording atomic operations for --repair=isolate"},
+    {"cc", "clang-14", "Compile C and note where its atomic operations are, for --repair=isolate"},
+    {"c++", "clang++-14", "Compile C++ and note where its atomic operations are, for --repair=isolate"},
 }};
 
 // With any of these options the compiler links no file that could run.

@@ -16,8 +16,9 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         "README.md"}},
       {"prof run",
        {{"Runs the program, samples it and its child processes, analyzes the samples into DIR/database and "
-         "prints a summary. The last line printed is the path of the database. The exit status is the "
-         "program's own, or 128 + n if signal n ended it.",
+         "prints a summary. Unless -q or --no-analyze is given, the last line printed is the path of the "
+         "database. The exit status is the program's own, 128 + n if signal n ended it, or 125 if prof could "
+         "not start it.",
          "In the name of the measurement directory, %p stands for the process ID of prof, %h for the host "
          "name, %r for the MPI rank, %j for the job ID (the local time if there is no job) and %% for a "
          "percent sign. The default is prof-PROGRAM-%j-%p; MPI ranks share one directory, without %p.",
@@ -29,7 +30,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof run -e CPUTIME -e REALTIME -o both ./app",
           "CPU time and elapsed time, which includes waiting"},
          {"mpirun -n 64 prof run --ranks 10% ./app", "measure a tenth of the ranks"},
-         {"mpirun -n 64 prof run --aggregate=node ./app", "one file per node, written when the program ends"},
+         {"mpirun -n 64 prof run --aggregate=node ./app", "one file per node, written when the ranks end"},
          {"prof run --repair -o first ./app", "repair contention while the program runs"}},
         "docs/run.md"}},
       {"prof attach",
@@ -55,8 +56,7 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "missing or older than the measurements."},
         {{"prof report prof-app", "the summary, with its findings"},
          {"prof report prof-app --view=top-down", "the call tree, from the entry points down"},
-         {"prof report prof-app --view=bottom-up --depth=3",
-          "where the time is spent, and from which callers"},
+         {"prof report prof-app --view=bottom-up --depth=3", "where the time is spent, and its callers"},
          {"prof report prof-app --view=lines", "one row per source line, with its text"},
          {"prof report prof-app --view=stalls",
           "threads that all others waited for in a barrier (needs a trace)"},
@@ -83,21 +83,22 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof view prof-app --screenshot dark.svg --theme dark --size 1600x900", "the dark theme, as SVG"}},
         "docs/viewer.md"}},
       {"prof export",
-       {{"Writes a database in the formats of other tools. `prof list formats` shows which tools open each "
+       {{"Converts a database to another tool's format. `prof list formats` shows which tools open each "
          "format."},
         {{"prof export prof-app --format=collapsed", "stacks for flame graphs, to standard output"},
          {"prof export prof-app --format=collapsed -o app.folded", "into a file"}},
         "docs/export.md"}},
       {"prof import",
-       {{"Converts a recording of another profiler into a database for `prof report`, `prof view` and `prof "
+       {{"Converts a recording from another profiler into a database for `prof report`, `prof view` and "
+         "`prof "
          "export`. The format is detected from the contents."},
-        {{"prof import perf.data", "a recording of perf record, into perf.data.database"},
+        {{"prof import perf.data", "a recording from perf record, into perf.data.database"},
          {"prof import stacks.txt -o stacks.db", "collapsed stacks"},
          {"prof import cpu.pb.gz -o cpu.db", "a pprof profile"}},
         "docs/import.md"}},
       {"prof pause",
        {{"Pauses measuring a running process, or all processes of a run, without sending it a signal. `prof "
-         "resume` continues. The time in between is not counted."},
+         "resume` continues. The time in between is not measured."},
         {{"prof pause prof-app", "all processes of a run"}, {"prof pause 4711", "one process"}},
         "docs/pause.md"}},
       {"prof resume",
@@ -129,8 +130,8 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         {{"prof list repairs", "all repairs"}},
         "docs/list.md"}},
       {"prof cc",
-       {{"Compiles C with clang 14 and records where the code works atomically: atomic operations, volatile "
-         "accesses and inline assembly. With these marks, prof run --repair=isolate can isolate pages of "
+       {{"Compiles C with clang 14 and notes where its atomic operations, volatile accesses and inline "
+         "assembly are. With these marks, prof run --repair=isolate can isolate pages of "
          "programs that use them. All arguments are clang's, and so is the exit status. Without isolation, "
          "the marks have no effect.",
          "To use it in a build, set CC='prof cc' CXX='prof c++'."},
@@ -147,8 +148,8 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
         "docs/completion.md"}},
       {"prof doctor",
        {{"Checks the kernel, permissions, limits and other tools, and reports for each what works, what is "
-         "lost and which command changes it. With a program, it also reports whether that can be measured "
-         "and which debug information it and its libraries have, without running it.",
+         "unavailable and which command fixes it. Given a program, it also reports whether prof can measure "
+         "it and which debug information it and its libraries have, without running it.",
          "The exit status is 0 if a CPUTIME profile can be made, even with limits, and 1 if not."},
         {{"prof doctor", "check the machine"},
          {"prof doctor ./app", "check a program as well"},

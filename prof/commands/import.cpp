@@ -58,7 +58,7 @@ fs::path import(const ImportCommand& command) {
 void add_import_command(CLI::App& app, int& status) {
   auto command = std::make_shared<ImportCommand>();
   command->options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  CLI::App* sub = app.add_subcommand("import", "Convert a recording of another profiler into a database");
+  CLI::App* sub = app.add_subcommand("import", "Convert a recording from another profiler into a database");
   sub->add_option("file", command->file,
                   "perf.data, collapsed stacks or a pprof profile; - reads standard input")
       ->type_name("FILE")

@@ -24,7 +24,7 @@ void add_report_command(CLI::App& app, int& status) {
 
 void add_export_command(CLI::App& app, int& status) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* command = app.add_subcommand("export", "Write a database in the formats of other tools");
+  CLI::App* command = app.add_subcommand("export", "Convert a database to another tool's format");
   add_export_options(*command, *options);
   add_quiet_option(*command);
   command->callback([command, options, &status] {

@@ -90,16 +90,20 @@ void add_run_command(CLI::App& app, int& status) {
   make_value_optional(*repair, kDefaultRepairs);
   CLI::Option* const verify =
       command
-          ->add_option("--verify", options->verify,
-                       "Time N more pairs of runs, without and with the repairs; keep what helps [3]")
+          ->add_option(
+              "--verify", options->verify,
+              "After the run, time N pairs of runs, without and with the repairs; keep what helps [3]")
           ->check(within(1, 100))
           ->type_name("N");
   make_value_optional(*verify, "3");
-  command->add_option("--ranks", options->ranks, "Ranks to measure: 0-15,1024 or a share, 10% [all]")
+  command
+      ->add_option("--ranks", options->ranks,
+                   "Ranks to measure: a list (0-15,1024) or a percentage (10%) [all]")
       ->type_name("LIST|PCT%");
   command
-      ->add_option("--aggregate", options->aggregate,
-                   "Measure on each node's disk, leave one file per node: node or none [none]")
+      ->add_option(
+          "--aggregate", options->aggregate,
+          "node: write measurements to each node's local disk, then merge them into one file per node [none]")
       ->transform(choice(kAggregates))
       ->type_name("HOW");
   command->add_option("command", options->command, "Program to measure, and its arguments")

@@ -19,7 +19,7 @@ void add_window_options(CLI::App& command, Window& window) {
   command.add_option("--delay", window.delay_s, "Start measuring after this many seconds")
       ->check(seconds)
       ->type_name("SECONDS");
-  command.add_option("--duration", window.duration_s, "Stop measuring after this many seconds")
+  command.add_option("--duration", window.duration_s, "Measure for this many seconds")
       ->check(seconds)
       ->type_name("SECONDS");
 }

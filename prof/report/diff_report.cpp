@@ -275,7 +275,8 @@ void add_diff_options(CLI::App& command, DiffOptions& options) {
       ->type_name("PCT");
   command
       .add_option("--scaling", options.changes.scaling,
-                  "Show losses on more ranks or threads: strong (same total work) or weak (same work each)")
+                  "Show what scales badly with more ranks or threads: strong (same total work) or weak (same "
+                  "work each)")
       ->transform(choice(kScalings))
       ->type_name("KIND");
 }

@@ -206,7 +206,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->check(within(uint32_t{1}, std::numeric_limits<uint32_t>::max()))
       ->type_name("N");
   command.add_flag("--statistics", options.statistics,
-                   "Show minimum, mean, maximum and deviation over threads");
+                   "Show minimum, mean, maximum and standard deviation over threads");
   command
       .add_option("--stall-factor", options.stall_factor,
                   "Count a thread as blocked if it has no sample for N times its median interval [10]")
@@ -214,7 +214,8 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
       ->type_name("N");
   command
       .add_option("--stall-share", options.stall_share_percent,
-                  "Report stalls caused by fewer than this percentage of threads [10]")
+                  "A stall counts only if fewer than this percentage of threads is blocked [10; use 30 for "
+                  "four threads]")
       ->check(within(0.01, 100.0))
       ->type_name("PCT");
   command

@@ -1,7 +1,7 @@
-// False sharing: two threads count the colours of halves of an image in counters of their own, after
+// False sharing: two threads count the colors of halves of an image in counters of their own, after
 // Phoenix's histogram. The counters are objects of 3,096 bytes from adjacent allocations. The last counter of
 // one lies in a cache line with the start of the next, so contention depends on the image: a light one has
-// pixels of the last colour, a dark one has none. histogram_fixed gives each object lines of its own.
+// pixels of the last color, a dark one has none. histogram_fixed gives each object lines of its own.
 //
 //   histogram [light|dark [ROUNDS]]
 

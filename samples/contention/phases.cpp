@@ -1,5 +1,5 @@
-// Looks like sharing but is not: two threads use adjacent words, but one after the other; they use the same
-// table, but only read it; and each counts in a line of its own, next to that of the other.
+// Looks like contention but is not: two threads use adjacent words, but one after the other; they use the
+// same table, but only read it; each increments a counter on its own cache line, adjacent to the other's.
 
 #include "team.h"
 

@@ -1,4 +1,4 @@
-// Looks like sharing but is not: in turn, two threads release the object that the other one used, and
+// Looks like contention but is not: in turn, two threads release the object that the other one used, and
 // allocate and use another, which gets the same memory.
 
 #include <condition_variable>

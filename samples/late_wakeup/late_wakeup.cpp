@@ -1,11 +1,11 @@
-// Defect: the process that waits for input checks only every 300 ms, so it wakes up late; eleven others wait.
+// Defect: a process polls for input only every 300 ms and notices it late; eleven others wait at the barrier.
 
 #include "team.h"
 
-constexpr timespec kLookEvery{0, 300'000'000};
+constexpr timespec kPollInterval{0, 300'000'000};  // ns
 
 [[gnu::noinline]] void wait_for_input(uint64_t ready_ns) {
-  while (clock_ns(CLOCK_MONOTONIC) < ready_ns) clock_nanosleep(CLOCK_MONOTONIC, 0, &kLookEvery, nullptr);
+  while (clock_ns(CLOCK_MONOTONIC) < ready_ns) clock_nanosleep(CLOCK_MONOTONIC, 0, &kPollInterval, nullptr);
 }
 
 int main(int argc, char** argv) {

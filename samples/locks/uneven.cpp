@@ -14,7 +14,7 @@ constexpr int kMembers = 4;
 constexpr uint64_t kRound = 30'000'000;  // steps of work in a round, for all threads together
 
 static pthread_barrier_t round_end;
-static double waited[kMembers * 8];  // one cache line apart
+static double waited[kMembers * 8];  // elements used are one cache line apart
 static uint64_t results[kMembers * 8];
 
 [[gnu::noinline]] static uint64_t compute(uint64_t x, uint64_t steps) {

@@ -181,7 +181,7 @@ class Isolation(IsolatedRuns):
                        options=["--repair=isolate:always"])
 
     def test_memory_becomes_common_in_the_midst_of_everything(self):
-        """All stacks, heaps and variables move while the threads stand still."""
+        """All stacks, heaps and variables move while the threads are stopped."""
         # Unless all are run, those that test_a_program_lives_as_it_would() leaves out.
         for how in driver.listed(("spawn", "count", "map", "signals", "forked", "load", "child"), 2):
             with self.subTest(how):

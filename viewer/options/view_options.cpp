@@ -69,7 +69,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   command.add_option("DATABASE", options.database, "Database or measurement directory");
   command.add_option("--compare", options.compare, "Compare with another database: show what changed")
       ->type_name("DATABASE");
-  command.add_flag("--same-total", options.same_total, "With --compare, scale the other run to equal totals")
+  command
+      .add_flag("--same-total", options.same_total, "With --compare, scale the other run to the same total")
       ->needs("--compare");
   command.add_option("--view", options.view, fmt::format("Page to show: {}", fmt::join(kPages, ", ")))
       ->type_name("PAGE")

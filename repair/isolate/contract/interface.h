@@ -118,20 +118,21 @@ struct Isolation {
   void (*offer)(const void* at, uint64_t bytes) noexcept;
   // Sums up what was done until now.
   void (*totals)(IsolationTotals& out) noexcept;
-  // Has all system calls of the calling thread go to the kernel undispatched, or ends that; the thread is not
-  // converted meanwhile. Returns the state before. For handlers that do not call the program's.
+  // Lets the calling thread's system calls bypass dispatch, or stops doing so. The thread is not converted
+  // while they do. Returns the previous setting. For handlers that do not call the program's handlers.
   bool (*let_calls_pass)(bool passes) noexcept;
   // Brings the calling thread home permanently: it ends, or the program does.
   void (*stay_home)() noexcept;
   // Replaces an address in a trampoline, and the stack pointer there, by what both would be in the program's
   // own code. Returns false for any other address.
   bool (*leave_moved_code)(uint64_t& pc, uint64_t& sp) noexcept;
-  // Returns from a handler of the runtime at home. An ordinary return would be dispatched as a system call.
-  void (*return_from_sample)(void* context) noexcept;
-  // Must be called as the process ends: threads are no longer stopped for anything.
+  // Returns from a handler of the runtime at home. An ordinary return is a system call (rt_sigreturn), which
+  // dispatch would intercept.
+  void (*return_from_handler)(void* context) noexcept;
+  // Must be called as the process ends. Threads are no longer stopped after that.
   void (*end)() noexcept;
-  // Must be called before the program executes another one, which our signals would kill, and after that
-  // failed.
+  // Must be called before the program executes another one, which our signals would kill, and if that
+  // fails.
   void (*execute)(bool is_about_to) noexcept;
   // True if the byte lies in common memory. The kernel lists that as shared, though it is this process's
   // alone.

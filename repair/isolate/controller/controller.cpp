@@ -51,13 +51,13 @@ class Loop {
       if (now_ns >= next_look_ns) next_look_ns = now_ns + kIdleNs;
       if (const uint64_t us = (now_ns - begin_ns) / 1'000)
         controller.ticks_per_us = (__builtin_ia32_rdtsc() - begin_ticks) / us;
-      session.beats.fetch_add(1);
+      session.heartbeat.fetch_add(1);
       const uint32_t news = page_news.load();
       prepare_for_common();
       controller.is_at_work.store(true);
       const bool is_at_work = tick();
       controller.is_at_work.store(false);
-      look_at_converted_threads();
+      reap_converted_threads();
       if (is_at_work || was_at_work) note();
       was_at_work = is_at_work;
       if (controller.is_forbidden.load() && !is_session_on() && !controller.outlives_fork.load()) return;
@@ -93,8 +93,8 @@ class Loop {
       decline_for_fork();
     }
     if (is_without_session_) return decline_all(WhyShared::NoSession);
-    if (session.watches_time.load()) {
-      controller.refusal.store(reason_no_session(SessionStart::WatchesTime));
+    if (session.uses_cpu_timers.load()) {
+      controller.refusal.store(reason_no_session(SessionStart::UsesCpuTimers));
       decline_all(WhyShared::CpuTime);
       return !end_session();
     }
@@ -194,7 +194,7 @@ class Loop {
                                    : "memory mapped during the run cannot be made common";
       case SessionStart::SignalReader:
         return "the program reads signals from descriptors (signalfd)";
-      case SessionStart::WatchesTime:
+      case SessionStart::UsesCpuTimers:
         return "the program has a timer or a limit of its CPU time (setitimer, timer_create, ulimit -t)";
       default:
         return "a thread of the program blocks all signals";
@@ -234,7 +234,7 @@ class Loop {
       balance_.begin(now);
       return true;
     }
-    if (result == SessionStart::WatchesTime) {
+    if (result == SessionStart::UsesCpuTimers) {
       controller.refusal.store(reason_no_session(result));
       return decline_all(WhyShared::CpuTime);
     }

@@ -38,7 +38,7 @@ struct CommonHooks {
   // Before, while all threads run; may take the loader's lock. Returns nullptr, or why memory cannot become
   // common: one clause for the report.
   const char* (*prepare)() noexcept = nullptr;
-  // While all threads stand still and memory is common, each time that a session begins. Returns false if no
+  // While all threads are stopped and memory is common, each time that a session begins. Returns false if no
   // page may be isolated.
   bool (*all_stopped)() noexcept = nullptr;
   // As ConversionHooks::ends_call_first, for the session that makes memory common.

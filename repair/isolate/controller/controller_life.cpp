@@ -266,7 +266,7 @@ const hpcrun::Isolation hpcrun_isolation = {hpcrun::start,
                                             hpcrun::let_calls_pass,
                                             hpcrun::stay_home,
                                             hpcrun::leave_trampoline,
-                                            hpcrun::return_from_sample,
+                                            hpcrun::return_from_handler,
                                             hpcrun::end,
                                             hpcrun::execute,
                                             hpcrun::is_common};

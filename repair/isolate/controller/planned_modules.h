@@ -13,7 +13,7 @@ bool modules_have_changed() noexcept;
 
 // True if planning `code_bytes` of code, which takes up to 60 ms per MiB, is acceptable in a program that has
 // used `cpu_ns` of CPU time. Planning takes at most a third of both together, or a second. The program may
-// stand still meanwhile, because we hold the loader's lock.
+// stop meanwhile, because we hold the loader's lock.
 constexpr bool is_worth_planning(uint64_t code_bytes, uint64_t cpu_ns) noexcept {
   constexpr uint64_t kNsPerKiB = 60'000, kAnywayNs = 1'000'000'000, kMinTimes = 2;
   const uint64_t takes_ns = code_bytes / 1'024 * kNsPerKiB;

@@ -19,7 +19,7 @@ namespace hpcrun {
 
 enum class OtherThreads : uint8_t {
   None,     // there are none; make_common() fails if there are
-  Stopped,  // they stand still until it is done, and none sleeps at a shared futex
+  Stopped,  // they are stopped until it is done, and none sleeps at a shared futex
 };
 
 // Moves all private writable memory of the process into common memory, and reserves address space for later

@@ -132,15 +132,15 @@ bool change_to_second_allocator() noexcept {
 }
 
 thread_local constinit uint32_t CallOfFirst::calls_ = 0;
-thread_local constinit bool CallOfFirst::is_to_stand_still_ = false;
+thread_local constinit bool CallOfFirst::stops_after_call_ = false;
 
 bool CallOfFirst::defer_standstill() noexcept {
-  return is_to_stand_still_ = calls_ > 0;
+  return stops_after_call_ = calls_ > 0;
 }
 
-void CallOfFirst::stand_still_after() noexcept {
-  is_to_stand_still_ = false;
-  stand_still_now();
+void CallOfFirst::stop_after_call() noexcept {
+  stops_after_call_ = false;
+  stop_now();
 }
 
 bool is_loading_second_allocator() noexcept {

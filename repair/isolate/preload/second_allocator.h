@@ -3,7 +3,7 @@
 // that keeps its lists in free blocks, as the C library's does: on a private page, its view of such a list
 // would differ from that of other threads. Therefore a program whose memory is awaited (common_memory.h)
 // starts with the allocator that it is linked with, the first one. All threads change to a second one,
-// jemalloc, which keeps nothing in blocks, while they stand still and memory becomes common.
+// jemalloc, which keeps nothing in blocks, while they are stopped and memory becomes common.
 //
 // The first allocator is not called after that. A block of the first one that is freed is not used again; the
 // pages of a large block go back to the kernel. The address of a block decides to which allocator it belongs
@@ -18,7 +18,7 @@ namespace hpcrun {
 
 enum class Heap : uint8_t {
   Own,       // the first one; the program has one thread
-  Followed,  // the first one; a thread that is in it finishes its call before it stands still
+  Followed,  // the first one; a thread that is in it finishes its call before it stops
   Second,    // the second one, except for blocks of the first
   Common,    // the program has had the second one from the start
 };
@@ -58,21 +58,21 @@ class CallOfFirst {
   }
   ~CallOfFirst() {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (--calls_ == 0 && is_to_stand_still_) [[unlikely]]
-      stand_still_after();
+    if (--calls_ == 0 && stops_after_call_) [[unlikely]]
+      stop_after_call();
   }
   CallOfFirst(const CallOfFirst&) = delete;
   CallOfFirst& operator=(const CallOfFirst&) = delete;
 
-  // Called in a handler. Returns true if the thread is in such a call, at the end of which it will stand
-  // still.
+  // Called in a handler. Returns true if the thread is in such a call, at the end of which it will
+  // stop.
   static bool defer_standstill() noexcept;
 
  private:
-  static void stand_still_after() noexcept;
+  static void stop_after_call() noexcept;
 
   static thread_local constinit uint32_t calls_ __attribute__((tls_model("initial-exec")));
-  static thread_local constinit bool is_to_stand_still_ __attribute__((tls_model("initial-exec")));
+  static thread_local constinit bool stops_after_call_ __attribute__((tls_model("initial-exec")));
 };
 
 // True if the calling thread is loading the second allocator: what it maps belongs to that.

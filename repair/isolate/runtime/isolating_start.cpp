@@ -161,7 +161,7 @@ void begin_with(const Isolation& found) noexcept {
   conversion_calls.let_calls_pass.store(found.let_calls_pass, std::memory_order_release);
   leave_moved_code.store(found.leave_moved_code, std::memory_order_release);
   isolation.store(&found, std::memory_order_release);
-  conversion_calls.return_from_handler.store(found.return_from_sample, std::memory_order_release);
+  conversion_calls.return_from_handler.store(found.return_from_handler, std::memory_order_release);
   allocation_hooks.made.store(offer_allocation, std::memory_order_release);
   if (!process_state.config.contention_by_pages) return;
   follow_allocations();

@@ -1,5 +1,5 @@
 #pragma once
-// Blocks all signals of the calling thread as long as it lives. Async-signal-safe.
+// Blocks all signals of the calling thread during the object's lifetime. Async-signal-safe.
 
 #include <cstdint>
 

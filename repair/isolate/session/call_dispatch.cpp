@@ -53,16 +53,16 @@ bool dispatch_calls(bool on) noexcept {
 }
 
 bool let_calls_pass(bool passes) noexcept {
-  const bool before = do_calls_pass();
+  const bool before = calls_pass();
   selector = passes ? kPasses : kIsDispatched;
   return before;
 }
 
-bool do_calls_pass() noexcept {
+bool calls_pass() noexcept {
   return selector == kPasses;
 }
 
-void return_from_sample(void* context) noexcept {
+void return_from_handler(void* context) noexcept {
   hpcrun_return_to(context);
 }
 

@@ -178,7 +178,7 @@ Conversion convert(const uint64_t* program_mask) noexcept {
     return Conversion::NoSession;
   if (is_converted()) return Conversion::AlreadyConverted;
   if (sys_getpid() != session.pid) return Conversion::NoSession;
-  if (record->call_at_home || stays_home || do_calls_pass()) return Conversion::Busy;
+  if (record->call_at_home || stays_home || calls_pass()) return Conversion::Busy;
 
   const uint64_t begin = monotonic_ns();
   const uint64_t mask = set_kernel_mask(kAllSignals);
@@ -240,16 +240,16 @@ void ask_to_convert(ThreadRecord& record) noexcept {
   raw_syscall(SYS_tgkill, session.pid, record.tid.load(), session.request_signal);
 }
 
-// The original is stopped with its process. If session.beats has advanced since, the program runs, and no
+// The original is stopped with its process. If session.heartbeat has advanced since, the program runs, and no
 // descriptor is opened.
 void stop_with_program(ThreadRecord& record) noexcept {
-  const uint32_t beats = session.beats.load();
-  if (record.beats_seen != beats) {
-    record.beats_seen = beats;
+  const uint32_t heartbeat = session.heartbeat.load();
+  if (record.heartbeat_seen != heartbeat) {
+    record.heartbeat_seen = heartbeat;
     return;
   }
   const timespec moment{0, 50'000'000};
-  while (session.beats.load() == beats && is_stopped_task(record.tid.load()))
+  while (session.heartbeat.load() == heartbeat && is_stopped_task(record.tid.load()))
     raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&moment), 0);
 }
 

@@ -16,9 +16,9 @@ enum class Conversion : uint8_t {
   Done,  // the caller now runs in its own process
   AlreadyConverted,
   NoSession,  // the thread is in no session (session.h), or in a forked child
-  Held,       // all threads have to stay at home at present
+  Held,       // all threads must stay at home for now
   Busy,       // the thread is in a call that cannot continue in another process
-  Refused,    // the kernel creates no process; its errno is in ConvertedThreadCounts
+  Refused,    // the kernel did not create a process; its errno is in ConvertedThreadCounts
 };
 
 struct ThreadRecord;
@@ -59,7 +59,7 @@ void ask_back(ThreadRecord& record) noexcept;
 // Repeats a request that had no effect, because the process had no number yet or the signal was lost.
 void ask_back_again(ThreadRecord& record) noexcept;
 
-// Has the converted thread call hooks.asked() as soon as it runs the program's code.
+// Makes the converted thread call hooks.asked() as soon as it runs the program's code.
 void ask_to_commit(ThreadRecord& record) noexcept;
 
 // Waits until all threads are at home, and keeps them there until the matching release_converted_threads().

@@ -96,13 +96,13 @@ bool read_argument(long address, Value& value) noexcept {
 
 }  // namespace
 
-bool is_cpu_time_watched() noexcept {
+bool has_cpu_timers() noexcept {
   assert(!is_converted());
   return is_interval_timer_armed(ITIMER_VIRTUAL) || is_interval_timer_armed(ITIMER_PROF) || is_limited() ||
          has_timer_of_cpu_time();
 }
 
-bool begins_to_watch_cpu_time(const SystemCall& call) noexcept {
+bool starts_cpu_timer(const SystemCall& call) noexcept {
   const long* a = call.arguments;
   switch (call.number) {
     case SYS_setitimer: {

@@ -9,9 +9,9 @@
 namespace hpcrun {
 
 // Must be called at home.
-bool is_cpu_time_watched() noexcept;
+bool has_cpu_timers() noexcept;
 
-// True if this call of the program begins such a watch.
-bool begins_to_watch_cpu_time(const SystemCall& call) noexcept;
+// True if this call of the program starts one of these.
+bool starts_cpu_timer(const SystemCall& call) noexcept;
 
 }  // namespace hpcrun

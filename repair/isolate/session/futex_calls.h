@@ -25,7 +25,7 @@ void for_each_futex(const SystemCall& call, void (*use)(uint64_t address)) noexc
 // A futex call converted to shared futexes, with the arguments that it points to.
 class SharedFutexCall {
  public:
-  // Changes nothing if no session is on any more.
+  // Changes nothing if the session has ended.
   explicit SharedFutexCall(const SystemCall& call) noexcept;
   const SystemCall& call() const noexcept { return call_; }
 

@@ -19,8 +19,8 @@ namespace hpcrun {
 void clear_interrupted_calls() noexcept;
 void note_call_of(int tid) noexcept;
 
-// Called in the handler of the request signal. If the noted call ended with EINTR, sets the context back to
-// before it. Returns false if nothing changed.
+// Called in the handler of the request signal. If the noted call ended with EINTR, rewinds the context to
+// before the call. Returns false if nothing changed.
 bool begin_call_again(ucontext_t& context) noexcept;
 
 // Called as a handler of the program returns to this context. If the context is before a restarted call that

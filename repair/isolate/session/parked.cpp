@@ -112,7 +112,7 @@ void stay_parked(ThreadRecord& record, int process) noexcept {
     siginfo_t info;
     const int signal = take_signal((program & ~kFaultSignals) | request, info, kLookInterval);
     if (signal > 0 && !(signal_bit(signal) & request)) on_program_signal(record, info);
-    if (signal == -EAGAIN) look_at_converted_thread(record);
+    if (signal == -EAGAIN) reap_converted_thread(record);
   }
   record.where.store(Where::Home);
   stack_t& stack = record.handler_stack;
@@ -139,7 +139,7 @@ long call_by_original(const SystemCall& call) noexcept {
   return record.call.result;
 }
 
-void look_at_converted_thread(ThreadRecord& record) noexcept {
+void reap_converted_thread(ThreadRecord& record) noexcept {
   const int process = record.process.load();
   siginfo_t info;
   if (process <= 0 || session.ending.load()) return;

@@ -20,9 +20,9 @@ long call_by_original(const SystemCall& call) noexcept;
 // result is 1 if a signal is pending that the thread has to take now.
 constexpr long kMaskChanged = -1;
 
-// look_at_converted_thread() checks whether the converted thread's process ended, and waits for it if it
-// left. await_end_of_converted_thread() waits until it has ended.
-void look_at_converted_thread(ThreadRecord& record) noexcept;
+// reap_converted_thread() checks whether the converted thread's process ended, and reaps it if it returned.
+// await_end_of_converted_thread() waits until it has ended.
+void reap_converted_thread(ThreadRecord& record) noexcept;
 void await_end_of_converted_thread(ThreadRecord& record) noexcept;
 
 // Kills all converted threads of the process and waits for them, as the process ends.

@@ -6,9 +6,8 @@
 
 namespace hpcrun {
 
-// Makes the call and hides the converted threads from its result. Their CPU time counts as the process's own,
-// they follow its processor affinity, and masks and actions contain those of our signals that the program
-// set.
+// Makes the call and hides the converted threads from its result. Their CPU time counts as the process's own.
+// They follow its processor affinity. Masks and actions contain those of our signals that the program set.
 long call_in_program(const SystemCall& call) noexcept;
 
 }  // namespace hpcrun

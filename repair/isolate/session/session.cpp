@@ -66,14 +66,14 @@ void start_afresh(int pid) noexcept {
   session.leaving.store(0);
   session.is_changing_phase.store(0);
   session.ending.store(false);
-  session.watches_time.store(false);
+  session.uses_cpu_timers.store(false);
   session.past_cpu_ns.store(0);
   session.phase.store(Phase::Off);
 }
 
 bool has_come(int tid) noexcept {
   const ThreadRecord* const record = record_of(tid);
-  return is_in_session(record) && (!session.moves_all || record->stands.load());
+  return is_in_session(record) && (!session.moves_all || record->is_stopped.load());
 }
 
 void tell_of_session(bool begins) noexcept {
@@ -105,14 +105,14 @@ SessionStart begin_phases(const SessionOptions& options, uint64_t mask) noexcept
     result = this_record() ? SessionStart::NoDispatch : SessionStart::TooMany;
   } else if (reads_signals_from_descriptors()) {
     result = SessionStart::SignalReader;
-  } else if (is_cpu_time_watched()) {
-    result = SessionStart::WatchesTime;
+  } else if (has_cpu_timers()) {
+    result = SessionStart::UsesCpuTimers;
   } else {
     this_record()->hidden_mask = mask & own_signal_bits();
     if (!stop_all_threads(has_come))
       result = session.failed.load() ? SessionStart::TooMany : SessionStart::Unreachable;
-    else if (is_cpu_time_watched())  // since the session began
-      result = SessionStart::WatchesTime;
+    else if (has_cpu_timers())  // since the session began
+      result = SessionStart::UsesCpuTimers;
     else if (session.hooks.all_stopped && !session.hooks.all_stopped())
       result = SessionStart::NotCommon;
     session.has_private_memory.store(false);
@@ -144,7 +144,7 @@ bool end_phases(ThreadRecord& self, uint64_t& mask) noexcept {
   dispatch_calls(false);
   mask |= self.hidden_mask;
   for_each_record([](ThreadRecord& record) { await_end_of_converted_thread(record); });
-  if (session.watches_time.exchange(false)) release_converted_threads();
+  if (session.uses_cpu_timers.exchange(false)) release_converted_threads();
   change_phase(Phase::Off);
   await_none(session.entering);
   show_own_signals();
@@ -192,13 +192,13 @@ bool end_isolation() noexcept {
   return done || session.phase.load() == Phase::Off;
 }
 
-void begin_to_watch_time() noexcept {
-  if (!session.watches_time.exchange(true)) bring_all_home();
+void note_cpu_timers() noexcept {
+  if (!session.uses_cpu_timers.exchange(true)) bring_all_home();
 }
 
-void look_at_converted_threads() noexcept {
+void reap_converted_threads() noexcept {
   const BlockedSignals blocked;  // other threads that wait for a converted thread's end spin meanwhile
-  for_each_record(look_at_converted_thread);
+  for_each_record(reap_converted_thread);
 }
 
 }  // namespace hpcrun

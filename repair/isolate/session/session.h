@@ -1,11 +1,12 @@
 #pragma once
-// A session is the period during which threads can be turned into processes (converted_thread.h). All memory
-// of the program is *common* during a session: shared by all threads, converted or not. Private futexes do
-// not work across processes: the kernel would not match a converted thread with one in the program's process.
-// Therefore the system calls of *every* thread are dispatched to our handler during a session (prctl(2),
-// PR_SET_SYSCALL_USER_DISPATCH, Linux 5.11). It turns private futex calls into shared ones, and executes each
-// call in the process that call_table.h prescribes: the program's, or the converted thread's. Unlike a
-// seccomp filter, dispatch ends with the session, and children do not inherit it.
+// A session is the period during which threads can be converted into processes (converted_thread.h). All
+// memory of the program is *common* during a session: shared by all threads, converted or not. Private
+// futexes do not work across processes: the kernel would not match waiters in the converted thread's process
+// with wakers in the program's process. Therefore the system calls of *every* thread are intercepted by
+// prof's SIGSYS handler during a session (prctl(2), PR_SET_SYSCALL_USER_DISPATCH, Linux 5.11). It turns
+// private futex calls into shared ones, and executes each call in the process that call_table.h prescribes:
+// the program's, or the converted thread's. Unlike a seccomp filter, dispatch ends with the session, and
+// children do not inherit it.
 //
 // All threads enter and leave a session together, each in the handler of the request signal. Otherwise one
 // thread could wait on a private futex while another wakes the shared one. A thread that is created during a
@@ -47,7 +48,7 @@ struct ConversionHooks {
   // then.
   bool (*all_stopped)() = nullptr;
   // Called before a thread stops for a session with moves_all. Returns true if its current allocator call
-  // must finish first; the thread then calls stand_still_now() at the end of that call.
+  // must finish first; the thread then calls stop_now() at the end of that call.
   bool (*ends_call_first)() = nullptr;
   // Maps an address in a trampoline to the original address in the program. Called for faults.
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
@@ -59,10 +60,10 @@ struct SessionOptions {
   // A real-time signal that nothing else uses and no thread blocks.
   int request_signal = 0;
   // True if hooks.all_stopped() moves the threads' stacks and everything else that threads write. No samples
-  // are taken meanwhile.
+  // are taken while it does.
   bool moves_all = false;
-  // Bits of signals whose handlers make no dispatched calls (let_calls_pass()) and may run on a stack without
-  // room for another handler. The request signal waits until such a handler returns.
+  // Signal mask. The handlers of these signals bypass dispatch (let_calls_pass()); their stack may have no
+  // room for a nested handler. The request signal waits until such a handler returns.
   uint64_t sample_signals = 0;
   ConversionHooks hooks;
   ConvertedThreadSampling sampling;
@@ -71,12 +72,12 @@ struct SessionOptions {
 enum class SessionStart : uint8_t {
   Done,
   AlreadyOn,
-  NoDispatch,    // the kernel is older than 5.11, or refuses
-  TooMany,       // threads, or no memory for them
-  Unreachable,   // a thread did not take the request signal within kSettleTimeoutNs
-  NotCommon,     // hooks.all_stopped() returned false
-  SignalReader,  // the program uses signalfd, which reads only signals of the reader's own process
-  WatchesTime,   // the program uses CPU-time timers or limits (cpu_time.h)
+  NoDispatch,     // the kernel is older than 5.11, or refuses
+  TooMany,        // too many threads, or out of memory
+  Unreachable,    // a thread did not take the request signal within kStopTimeoutNs
+  NotCommon,      // hooks.all_stopped() returned false
+  SignalReader,   // the program uses signalfd, which reads only signals of the reader's own process
+  UsesCpuTimers,  // the program uses CPU-time timers or limits (cpu_time.h)
 };
 
 // Begins a session. Async-signal-safe, except that the first call must not be made in a handler. Each thread
@@ -84,14 +85,14 @@ enum class SessionStart : uint8_t {
 SessionStart begin_isolation(const SessionOptions& options) noexcept;
 
 // Ends the session: all threads are ordinary threads of the program's process afterwards. Returns false, and
-// the session goes on, if a thread does not respond within kSettleTimeoutNs. Returns true if another thread
+// the session continues, if a thread does not respond within kStopTimeoutNs. Returns true if another thread
 // ended it. Must not be called by a converted thread.
 bool end_isolation() noexcept;
 
 // Timeout for stopping all threads. It is needed because a stopped thread may hold a lock that another
 // thread is waiting for with all signals blocked; the C library blocks them while it creates a thread. On
 // timeout the caller tries again later.
-constexpr uint64_t kSettleTimeoutNs = 200'000'000;
+constexpr uint64_t kStopTimeoutNs = 200'000'000;
 
 enum class Phase : uint32_t { Off, Entering, On, Leaving };
 
@@ -104,7 +105,7 @@ struct Session {
   uint64_t sample_signals = 0;
   ConversionHooks hooks;
   ConvertedThreadSampling sampling;
-  std::atomic<uint32_t> number{0};   // of this session
+  std::atomic<uint32_t> number{0};   // session number
   std::atomic<uint32_t> arrived{0};  // counts threads that began to wait for the next phase
   // Threads that are about to enter. Their system calls may be dispatched, so the handler of SIGSYS is
   // removed only once there are none.
@@ -115,9 +116,9 @@ struct Session {
   std::atomic<uint32_t> holds{0};               // while not 0, no thread may be converted
   // Writable private memory was mapped since the session began. No thread may be converted from then on.
   std::atomic<bool> has_private_memory{false};
-  std::atomic<bool> watches_time{false};       // SessionStart::WatchesTime arose since the session began
+  std::atomic<bool> uses_cpu_timers{false};    // set once the program starts using CPU-time timers or limits
   std::atomic<uint32_t> converted_threads{0};  // including those that are being converted
-  std::atomic<uint32_t> beats{0};        // the controller increments it while the program is not stopped
+  std::atomic<uint32_t> heartbeat{0};    // the controller increments it while the program is not stopped
   std::atomic<bool> ending{false};       // the process ends: deaths of converted threads are ignored
   std::atomic<uint64_t> past_cpu_ns{0};  // CPU time of converted threads that have returned
 };
@@ -140,14 +141,14 @@ inline void note_private_memory() noexcept {
   if (session.hooks.all_stopped) session.has_private_memory.store(true);
 }
 
-// Must be called before the program starts to use CPU-time timers or limits, in the program's process. No
+// Must be called in the program's process, before the program starts to use CPU-time timers or limits. No
 // thread may be converted for the rest of the session.
-void begin_to_watch_time() noexcept;
+void note_cpu_timers() noexcept;
 
 // Performs the stop that ConversionHooks::ends_call_first() postponed. Async-signal-safe.
-void stand_still_now() noexcept;
+void stop_now() noexcept;
 
-// Lets the calling thread enter the session: prepares its record, and turns on the dispatch of its system
+// Makes the calling thread enter the session: prepares its record, and turns on the dispatch of its system
 // calls. Returns false if that is not possible.
 bool enter_session() noexcept;
 // The same for a thread that was created during a session. Waits while the phase is neither Off nor On.
@@ -157,18 +158,19 @@ bool dispatch_calls(bool on) noexcept;
 // Finds the code of this library, whose system calls are never dispatched. Must be called before the first
 // dispatch, and not in a handler.
 void find_own_code() noexcept;
-// Isolation::let_calls_pass (interface.h). do_calls_pass() returns the current setting.
+// Lets the calling thread's system calls bypass dispatch, or stops doing so. Returns the previous setting.
+// calls_pass() returns the current one.
 bool let_calls_pass(bool passes) noexcept;
-bool do_calls_pass() noexcept;
+bool calls_pass() noexcept;
 
-// Returns from a handler of the runtime in the program's process. An ordinary return is a system call that
-// would be dispatched. The handler of SIGSYS then needs room on the program's alternate stack, for which Rust
-// allocates only 8 KiB.
-[[noreturn]] void return_from_sample(void* context) noexcept;
+// Returns from a handler of the runtime in the program's process. An ordinary return is a system call
+// (rt_sigreturn), which dispatch would intercept: the SIGSYS handler would need room on the program's
+// alternate stack, for which Rust allocates only 8 KiB.
+[[noreturn]] void return_from_handler(void* context) noexcept;
 
 // Reaps the processes of converted threads that have returned. If one died any other way, the program is
-// killed by the same signal, as if a thread had died. The parked original threads poll the process that
-// replaced them ten times a second.
-void look_at_converted_threads() noexcept;
+// killed by the same signal, as a fatal signal in a thread would do. Ten times a second, each parked original
+// thread polls the process that replaced it.
+void reap_converted_threads() noexcept;
 
 }  // namespace hpcrun

@@ -25,7 +25,7 @@ inline void arrive() noexcept {
   wake_all(session.arrived);
 }
 
-// Counts the thread in as long as it lives.
+// Counts the calling thread in `among` during the object's lifetime.
 class Counted {
  public:
   explicit Counted(std::atomic<uint32_t>& among) noexcept : among_(among) { among_.fetch_add(1); }

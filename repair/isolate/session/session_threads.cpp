@@ -26,10 +26,10 @@ void leave_session(ucontext_t& context) noexcept {
   record.hidden_mask = 0;
 }
 
-void stand_still(ThreadRecord& record, uint32_t turn) noexcept {
+void stay_stopped(ThreadRecord& record, uint32_t turn) noexcept {
   const uint64_t mask = set_kernel_mask(kAllSignals);
-  hpcrun_stand_still(&record.stands, &session.turns, turn);
-  record.stands.store(0);
+  hpcrun_stay_stopped(&record.is_stopped, &session.turns, turn);
+  record.is_stopped.store(0);
   set_kernel_mask(mask);
 }
 
@@ -59,7 +59,7 @@ bool enter_with_all(ucontext_t& context) noexcept {
   set_mask_bits(context.uc_sigmask, mask & ~own_signal_bits());
   arrive();
   if (session.moves_all)
-    stand_still(record, turn);
+    stay_stopped(record, turn);
   else
     wait_for_change_from(turn);
   if (is_session_on()) return true;
@@ -137,7 +137,7 @@ void on_request(int, siginfo_t* info, void* raw) {
     if (info->si_code == SI_TIMER) stop_with_program(*record);
     const bool is_in_call = stop_passed_call(context) || record->in_trap;
     if (!was_asked_back() && session.hooks.asked) session.hooks.asked(context);
-    if (is_in_call || !was_asked_back() || do_calls_pass()) return;  // the request is repeated
+    if (is_in_call || !was_asked_back() || calls_pass()) return;  // the request is repeated
     if (session.hooks.is_busy && session.hooks.is_busy()) return;
     set_mask_bits(context.uc_sigmask, give_back_in_handler(Leaving::Asked));
     return;
@@ -164,7 +164,7 @@ void install_handlers() noexcept {
   install_trap_handler();
 }
 
-void stand_still_now() noexcept {
+void stop_now() noexcept {
   if (session.phase.load() == Phase::Entering && sys_getpid() == session.pid)
     raw_syscall(SYS_tgkill, session.pid, sys_gettid(), session.request_signal);
 }

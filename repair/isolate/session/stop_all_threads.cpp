@@ -36,7 +36,7 @@ bool stop_all_threads(bool (*is_settled)(int tid) noexcept) noexcept {
     TaskLook look;
     const uint32_t there_are = count_tasks();
     const uint32_t arrived = session.arrived.load();
-    const bool is_late = monotonic_ns() - begin > kSettleTimeoutNs / 100;
+    const bool is_late = monotonic_ns() - begin > kStopTimeoutNs / 100;
     for_each_task([&](int tid) {
       constexpr uint64_t kGolden = 0x9e3779b97f4a7c15;
       ++look.found;
@@ -54,7 +54,7 @@ bool stop_all_threads(bool (*is_settled)(int tid) noexcept) noexcept {
     if (session.failed.load()) return false;
     const bool are_all = look.found == there_are;
     if (look.are_settled && before.are_settled && look.tids == before.tids && are_all) return true;
-    if (monotonic_ns() - begin > kSettleTimeoutNs) return false;
+    if (monotonic_ns() - begin > kStopTimeoutNs) return false;
     before = look;
     if (!look.are_settled || !are_all) wait_while(session.arrived, arrived, kShortWaitNs);
   }

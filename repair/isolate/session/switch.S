@@ -113,14 +113,14 @@ hpcrun_passed_call_ended:
   .cfi_endproc
   .size hpcrun_passed_call, . - hpcrun_passed_call
 
-// void hpcrun_stand_still(std::atomic<uint32_t>* stands, const std::atomic<uint32_t>* word, uint32_t value):
-// stores 1 to *stands, and returns when *word differs from `value`. Nothing is written to the stack after
+// void hpcrun_stay_stopped(std::atomic<uint32_t>* is_stopped, const std::atomic<uint32_t>* word, uint32_t value):
+// stores 1 to *is_stopped, and returns when *word differs from `value`. Nothing is written to the stack after
 // that store, so a thread that waits for it may copy the stack and map the copy there. All signals are
 // blocked.
-  .globl hpcrun_stand_still
-  .hidden hpcrun_stand_still
-  .type hpcrun_stand_still, @function
-hpcrun_stand_still:
+  .globl hpcrun_stay_stopped
+  .hidden hpcrun_stay_stopped
+  .type hpcrun_stay_stopped, @function
+hpcrun_stay_stopped:
   .cfi_startproc
   movl %edx, %r8d
   movl $1, (%rdi)
@@ -137,7 +137,7 @@ hpcrun_stand_still:
 2:
   ret
   .cfi_endproc
-  .size hpcrun_stand_still, . - hpcrun_stand_still
+  .size hpcrun_stay_stopped, . - hpcrun_stay_stopped
 
   .section .rodata
   .balign 16

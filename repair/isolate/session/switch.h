@@ -1,5 +1,5 @@
 #pragma once
-// Declares what switch.S defines. The rules of each call stand there.
+// Declares the functions that switch.S defines. Their contracts are documented there.
 
 #include <atomic>
 #include <cstddef>
@@ -15,8 +15,8 @@ long hpcrun_passed_call(long number, const long* arguments, const std::atomic<ui
 extern const char hpcrun_passed_call_begin[], hpcrun_passed_call_end[], hpcrun_passed_call_stopped[],
     hpcrun_passed_call_ended[];
 
-void hpcrun_stand_still(std::atomic<uint32_t>* stands, const std::atomic<uint32_t>* word,
-                        uint32_t value) noexcept;
+void hpcrun_stay_stopped(std::atomic<uint32_t>* is_stopped, const std::atomic<uint32_t>* word,
+                         uint32_t value) noexcept;
 
 void hpcrun_signal_return() noexcept;
 [[noreturn]] void hpcrun_return_to(const void* frame) noexcept;

@@ -34,7 +34,7 @@ void reset(ThreadRecord& record) noexcept {
   record.asked_back.store(0);
   record.wanted.store(0);
   record.order.store(Order::None);
-  record.stands.store(0);
+  record.is_stopped.store(0);
   record.session.store(0);
   record.program_mask.store(0);
   record.hidden_mask = 0;

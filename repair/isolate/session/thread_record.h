@@ -35,7 +35,8 @@ struct alignas(64) ThreadRecord {
   std::atomic<uint32_t> asked_back{0};  // set by any thread; this one comes home as soon as it can
   std::atomic<uint32_t> wanted{0};      // at home: the thread converts itself when it takes the signal
   std::atomic<Order> order{Order::None};
-  std::atomic<uint32_t> stands{0};   // as a session begins: the thread writes nowhere until the session is on
+  std::atomic<uint32_t> is_stopped{
+      0};                            // as a session begins: the thread writes nothing until the session is on
   std::atomic<uint32_t> session{0};  // the number of the session that the thread is in
   // At home: the call that is about to be made has to be checked again. Set by other threads, and when
   // handlers return.
@@ -60,8 +61,8 @@ struct alignas(64) ThreadRecord {
   bool in_trap = false;            // of a converted thread, which then checks asked_back itself
   uint32_t own_interruptions = 0;  // by our signals
   uint32_t program_returns = 0;    // returns from the program's handlers
-  uint32_t beats_seen =
-      0;  // value of Session::beats when the converted thread last checked whether the program is stopped
+  uint32_t heartbeat_seen =
+      0;  // value of Session::heartbeat when the converted thread last checked whether the program is stopped
   uint64_t converted_cpu_ns = 0;  // of the thread's conversions that have ended
   // The converted thread has CPU time of its own that converted_cpu_ns does not include yet.
   std::atomic<bool> has_uncounted_time{false};
@@ -86,7 +87,7 @@ ThreadRecord* record_of(int tid) noexcept;
 // stacks.
 ThreadRecord* take_record(int tid) noexcept;
 void free_record(ThreadRecord& record) noexcept;
-// Frees the records of threads that ended outside of sessions, of which no notice arrived. Must be called
+// Frees the records of threads that ended unnoticed, outside of sessions. Must be called
 // while no thread can enter a session.
 void free_records_of_ended_threads() noexcept;
 

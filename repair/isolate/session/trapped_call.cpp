@@ -105,7 +105,7 @@ long TrappedCall::interrupted() noexcept {
 MadeBy TrappedCall::made_by_now() const noexcept {
   const long* a = call_.arguments;
   if (is_futex_call(call_.number)) return futex_made_by(call_);
-  if (begins_to_watch_cpu_time(call_)) return MadeBy::Home;
+  if (starts_cpu_timer(call_)) return MadeBy::Home;
   if (const int path = path_argument(call_.number); path >= 0) {
     constexpr char kOwn[] = {'/', 'p', 'r', 'o', 'c', '/'};
     char begin[sizeof kOwn];

@@ -93,7 +93,7 @@ long TrappedCall::make_certainly_at_home() noexcept {
   }
   if (is_clone_call(call_.number)) return clone_at_home(call_, context_);
   if (makes_private_memory(call_)) note_private_memory();
-  if (is_session_on() && begins_to_watch_cpu_time(call_)) begin_to_watch_time();
+  if (is_session_on() && starts_cpu_timer(call_)) note_cpu_timers();
   const MadeBy by = made_by_now();
   if (by == MadeBy::HomeAlone && is_session_on()) return make_alone_at_home();
   if (by == MadeBy::Original) return call_in_program(call_);

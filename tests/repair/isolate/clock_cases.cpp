@@ -171,10 +171,10 @@ void sleep_by_cpu_time() {
 
 void no_session_comes_about() {
   isolated_make_common();
-  constexpr int kWatches = static_cast<int>(hpcrun::SessionStart::WatchesTime);
+  constexpr int kUsesCpuTimers = static_cast<int>(hpcrun::SessionStart::UsesCpuTimers);
   const itimerval none{{0, 0}, {0, 0}}, long_time{{0, 0}, {1'000, 0}};
   REQUIRE_THAT(setitimer(ITIMER_PROF, &long_time, nullptr) == 0);
-  REQUIRE_THAT(isolated_begin() == kWatches);
+  REQUIRE_THAT(isolated_begin() == kUsesCpuTimers);
   REQUIRE_THAT(setitimer(ITIMER_PROF, &none, nullptr) == 0);
 
   sigevent event{};
@@ -182,12 +182,12 @@ void no_session_comes_about() {
   timer_t real, of_cpu;
   REQUIRE_THAT(timer_create(CLOCK_MONOTONIC, &event, &real) == 0);
   REQUIRE_THAT(timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &of_cpu) == 0);
-  REQUIRE_THAT(isolated_begin() == kWatches);
+  REQUIRE_THAT(isolated_begin() == kUsesCpuTimers);
   REQUIRE_THAT(timer_delete(of_cpu) == 0);
 
   rlimit limit{1'000'000, RLIM_INFINITY};
   REQUIRE_THAT(setrlimit(RLIMIT_CPU, &limit) == 0);
-  REQUIRE_THAT(isolated_begin() == kWatches);
+  REQUIRE_THAT(isolated_begin() == kUsesCpuTimers);
   limit.rlim_cur = RLIM_INFINITY;
   REQUIRE_THAT(setrlimit(RLIMIT_CPU, &limit) == 0);
 

@@ -220,7 +220,7 @@ TEST_CASE(
         }) == 1);
 }
 
-TEST_CASE("A thread that is in the first allocator leaves it before it stands still") {
+TEST_CASE("A thread that is in the first allocator leaves it before it stops") {
   CHECK_FALSE(CallOfFirst::defer_standstill());
   {
     const CallOfFirst outer;
