@@ -61,8 +61,8 @@ enum class Counter : uint16_t {
   DroppedExpensive = 22,      // earlier ones cost too much of the program's time (since minor version 12)
   StartNanoseconds = 23,      // the part of HandlerNanoseconds outside handlers (since minor version 12)
   LooksForContention = 24,  // a ContentionSource (since minor version 4); 0 if contention is not searched for
-  // Time for which threads were ready without a processor, summed: of threads alive at the end, and with
-  // traces of REALTIME of all threads.
+  // Time for which threads were ready without a processor, summed. Incomplete: threads that ended while few
+  // descriptors were left are not counted.
   RunQueueNanoseconds = 25,
   // Processes forked from this one, directly or indirectly, that ended or executed a program without having
   // been sampled. They have no file; the cost of the runtime in them is in 1 and 23 (since minor version 13).
