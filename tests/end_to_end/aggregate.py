@@ -83,8 +83,9 @@ class RanksOfNode(EndToEnd):
         return done.returncode, done.stderr.decode()
 
     def await_file(self, pattern):
+        """Returns the files of a pattern once there is one and all have content: their processes are measured."""
         deadline = time.monotonic() + 30
-        while not (found := sorted(self.local.glob(pattern))):
+        while not (found := sorted(self.local.glob(pattern))) or any(file.stat().st_size == 0 for file in found):
             self.assertLess(time.monotonic(), deadline, pattern)
             time.sleep(0.01)
         return found
