@@ -100,7 +100,7 @@ class OpenClPrograms(OpenClRuns):
         self.assertAlmostEqual(waited, run.inclusive("(anonymous namespace)::second_kernel", "EVENT_WAIT"), delta=1e-5)
         finding, = (one for one in run.report("idleness")["findings"] if one["kind"] == "event-wait")
         self.assertRegex(finding["sentence"],
-                         r"called from \(anonymous namespace\)::first_kernel \(opencl_calls.cpp:\d+\), keeps commands of other "
+                         r"called from \(anonymous namespace\)::first_kernel \(opencl_calls.cpp:\d+\), makes commands of other "
                          r"queues wait for its event, mostly work launched from .*, called from "
                          r"\(anonymous namespace\)::second_kernel ")
         alone = self.assert_as_bare([CALLS, "two-queues"], options=("-q",))

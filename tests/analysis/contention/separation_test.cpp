@@ -270,7 +270,7 @@ TEST_CASE("where no alignment parts what threads use it is said why") {
         types.record("pair<long, long>", {{"first", word}, {"second", word}}, "/usr/include/u.h");
     const auto [why, words] = obstacle(types.variable("both", pair), use(1, 0, 8), use(2, 8, 8));
     CHECK(why == Obstacle::ForeignType);
-    CHECK(words.find("struct pair<long, long> is not yours") != std::string::npos);
+    CHECK(words.find("struct pair<long, long> is declared outside your program") != std::string::npos);
   }
   SECTION("blocks of elements, which would each need a line") {
     const TypedObjects objects = types.variable("sums", types.array(types.number(4), 32));

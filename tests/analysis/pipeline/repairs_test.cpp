@@ -65,7 +65,7 @@ TEST_CASE("what was not tried, or shared by nobody, is not reported") {
   ProcessMeasurement measurement = isolated_process(hpcrun::kIsolatedPlain, 0, 0);
   for (MeasuredRepair& page : measurement.repairs) page.conflicts = 0;  // isolate:always
   const RepairsRecord record = record_of({measurement});
-  CHECK(all_words(record).find("conversions took 2.0 %.\n") != std::string::npos);
+  CHECK(all_words(record).find("conversions took 2.0 % of their CPU time.\n") != std::string::npos);
   CHECK(repairs_in_short(record).ends_with(": costs 2.0 %"));
 }
 
