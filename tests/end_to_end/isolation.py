@@ -22,7 +22,7 @@ LOCKS = driver.program("wandering_locks")
 FOUND = {"statistics": ["1500"], "references_locked": ["400"], "adjacent": ["6000"], "elements": ["1500"]}
 # Threads use shared data atomically, or use other data and may synchronize by that.
 DECLINED = {"counters": (["60"], "atomic operations work on it"), "workers": (["60"], "atomic operations work on it"),
-            "references": (["400"], "atomic operations of the program's own")}
+            "references": (["400"], "the program's own atomic operations")}
 # For programs whose threads synchronize by calls of the C library. Those that synchronize by atomic loads have to be
 # compiled for it.
 ALWAYS = {"statistics": ["300"], "neighbours": ["200"], "phases": ["200"],
@@ -60,7 +60,7 @@ class Isolation(IsolatedRuns):
                 self.assertRegex(run.stderr, rb" isolated after [^:\n]+: costs [0-9.]+ %, sharing cost [0-9.]+ %")
                 report = self.plain_run([str(driver.PROF), "report", str(run.directory), "--view=contention"])
                 told = " ".join(report.stdout.decode().split())
-                self.assertRegex(told, r"That is [0-9]+ commits? per second of this time, of which commits and conversions took [0-9.]+ %")
+                self.assertRegex(told, r"Converted threads made [0-9]+ commits? per second; commits and conversions took [0-9.]+ % of their CPU time")
                 found = run.report("contention")["data"]
                 self.assertTrue(any("the page was isolated: each thread had a private copy" in data["repair"] for data in found), found)
 
