@@ -91,7 +91,7 @@ class Locks(driver.EndToEnd):
         finding, = [one for one in report["findings"] if one["kind"] == "idle-threads"]
         self.assertIn("3 of 4 threads waited for others while compute (uneven.cpp:", finding["sentence"])
         self.assertIn("most at pthread_barrier_wait in meet (uneven.cpp:", finding["sentence"])
-        self.assertIn("Share the work of compute", finding["advice"])
+        self.assertIn("Divide the work of compute", finding["advice"])
         self.assertIn(finding["sentence"], [one["sentence"] for one in run.summary()["findings"]])
         # Three threads wait for nearly everything that the one computes, and it waits for hardly any of their work.
         blame, work = run.inclusive("compute", "IDLE_BLAME"), run.inclusive("compute", "CPUTIME")
@@ -163,7 +163,7 @@ class Locks(driver.EndToEnd):
         else:
             self.skipTest("the woken thread always got the lock")
         self.assertEqual(run.status, 128 + 15, run.stderr)
-        self.assertRegex(self.deadlock(report)["sentence"], r"\(forward\) waited for second_lock .* \(backward\) had; ")
+        self.assertRegex(self.deadlock(report)["sentence"], r"\(forward\) waited for second_lock .* \(backward\) held; ")
 
     def test_waits_that_an_exit_cuts_short(self):
         run, report = self.open_waits("exit")

@@ -220,13 +220,13 @@ class OpenClTimes(OpenClRuns):
         (work, _), waited, late, findings = self.stall_for_device("work")
         self.assert_within(waited, 0.85 * work, 1.05 * work, "time waited for work")
         self.assertLess(late, 0.1 * work)
-        self.assertNotIn("the device was done: look", findings[0]["advice"])
+        self.assertNotIn("the device was done: check how", findings[0]["advice"])
 
     def test_a_team_of_which_one_is_woken_late_is_stalled_by_the_wake_up(self):
         (_, stated), waited, late, findings = self.stall_for_device("wakeup")
         self.assert_within(late, 0.85 * stated, 1.05 * stated, "time woken late")
         self.assertLess(waited, 0.2 * stated)
-        self.assertIn("the device was done: look", findings[0]["advice"])
+        self.assertIn("the device was done: check how", findings[0]["advice"])
 
     def check_shared_device(self, sample):
         run = self.prof_run([opencl_sample(sample), "--schedule"])
