@@ -131,8 +131,10 @@ class Repairs(repair_runs.RepairRuns):
         several = self.prof_run([driver.sample("deep_calls"), "10", "60000", "2"], options=["--repair"])
         self.assert_within(several.summary()["sampling"]["delivered_hz"], 35, 55, "samples of a second in two threads")
         for run in (alone, several):
-            self.assertEqual(run.summary()["sampling"]["requested_hz"], 20)
-            self.assertNotIn(b"dropped", run.stderr)
+            sampling = run.summary()["sampling"]
+            self.assertEqual(sampling["requested_hz"], 20)
+            # Samples that the lower rate saves are not dropped ones. On a busy machine, the kernel merges a few.
+            self.assertLess(sum(sampling["dropped"].values()), 0.1 * sampling["samples"], sampling)
 
     def test_threads_that_take_turns_are_not_searched(self):
         """Behind an interpreter's lock, threads share lines all the time, and none of them ever waits for one."""
