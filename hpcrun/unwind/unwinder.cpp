@@ -75,13 +75,17 @@ StackReason Unwinder::State::end_reason(StackReason found) const noexcept {
   return sp() > bounds.low && sp() <= bounds.high ? StackReason::ThreadStart : StackReason::ForeignStack;
 }
 
-// At the base of a hand-made stack, no call pushed the return address: what lies above is not a frame.
+// True at the base of a hand-made stack: no call pushed the return address, and what lies above is not a frame.
+bool Unwinder::State::is_base_of_made_stack() noexcept {
+  const bool foreign = sp() <= bounds.low || sp() > bounds.high;
+  return foreign && last_return != 0 && !is_call_return(last_return);
+}
+
 Step Unwinder::State::judge_failure(Step failure) noexcept {
   if (stack_class(failure.reason) != StackClass::Broken && failure.reason != StackReason::NoUnwindInfo &&
       failure.reason != StackReason::GeneratedCode)
     return failure;
-  const bool foreign = sp() <= bounds.low || sp() > bounds.high;
-  if (!foreign || last_return == 0 || is_call_return(last_return)) return failure;
+  if (!is_base_of_made_stack()) return failure;
   return {StepKind::Ended, guess != Guess::None ? guessed_reason() : StackReason::ForeignStack};
 }
 

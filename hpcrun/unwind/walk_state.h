@@ -152,6 +152,7 @@ struct Unwinder::State {
   [[nodiscard]] bool has_left_moved_code() noexcept;
   StackReason guessed_reason() const noexcept;
   [[nodiscard]] StackReason end_reason(StackReason found) const noexcept;
+  [[nodiscard]] bool is_base_of_made_stack() noexcept;
   Step judge_failure(Step failure) noexcept;
   template <bool kAll, bool kRecord>
   [[nodiscard]] Step run() noexcept;

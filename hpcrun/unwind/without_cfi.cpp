@@ -365,6 +365,8 @@ Step Unwinder::State::step_without_cfi(Rule& rule) noexcept {
     }
   }
   if (exact && returns_from(sp)) return take(sp + 8, bp);
+  // Fibers end here in every sample: their base is not searched for callers.
+  if (in_module && is_base_of_made_stack()) return Step::failed(StackReason::NoUnwindInfo);
   FoundCaller found;
   if (in_module && find_caller(0, found) && memory.load(found.return_at, return_address))
     return take(found.return_at + 8, find_saved_frame_pointer(found.return_at, bp), found.how);
