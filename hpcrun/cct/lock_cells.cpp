@@ -4,25 +4,19 @@
 #include <atomic>
 #include <new>
 
-#include "hpcrun/cct/extent_stream.h"
-#include "hpcrun/cct/segments.h"
+#include "hpcrun/cct/cell_table.h"
 
 namespace hpcrun {
 
 namespace {
 
-constexpr size_t kMaxExtent = 64 * 1024;
-constexpr uint32_t kChains = 2048;
-// Limits the disk space of a program that keeps waiting in new contexts for new locks.
-constexpr uint32_t kMaxCells = 256 * 1024;
-
 void store(uint64_t& to, uint64_t value) noexcept {
   std::atomic_ref(to).store(value, std::memory_order_relaxed);
 }
 
-uint32_t chain_of(const LockSite& site) noexcept {
+uint64_t hash_of(const LockSite& site) noexcept {
   const uint64_t where = uint64_t{site.thread} << 32 | site.node;
-  return static_cast<uint32_t>(mix64(site.object ^ mix64(where))) % kChains;
+  return mix64(site.object ^ mix64(where));
 }
 
 bool is_of(const LockCell& cell, const LockSite& site) noexcept {
@@ -33,65 +27,29 @@ bool is_of(const LockCell& cell, const LockSite& site) noexcept {
 }  // namespace
 
 struct LockCells::State {
-  struct Link {
-    LockCell* cell;
-    uint32_t next;  // 1 + index, 0 ends the chain
-  };
-
-  MeasurementFile* file;
-  Arena* arena;
-  ExtentStream stream;
-  SegmentedArray<Link, 6> links;
-  uint32_t count;
-  SegmentedArray<MappedExtent, 3> full;  // stay mapped: their cells still change
-  uint32_t full_count;
-  bool sealed;
-  uint32_t chains[kChains];
+  CellTable<LockCell> table;
 };
 
 bool LockCells::attach(MeasurementFile& file, Arena& arena, uint32_t thread) noexcept {
   void* const memory = arena.allocate(sizeof(State));
   if (memory == nullptr) return false;
-  auto* state = new (memory) State{};
-  state->file = &file;
-  state->arena = &arena;
-  state->stream.attach(file, StreamKind::Locks, thread, kMaxExtent);
-  state_ = state;
+  state_ = new (memory) State{CellTable<LockCell>(file, arena, StreamKind::Locks, thread)};
   return true;
 }
 
 LockCell* LockCells::find(const LockSite& site) noexcept {
-  if (state_->sealed) return nullptr;
-  for (uint32_t at = state_->chains[chain_of(site)]; at != 0;) {
-    const State::Link& link = state_->links[at - 1];
-    if (is_of(*link.cell, site)) return link.cell;
-    at = link.next;
-  }
-  return nullptr;
+  return state_->table.find(hash_of(site), [&](const LockCell& cell) { return is_of(cell, site); });
 }
 
 LockCell* LockCells::make(const LockSite& site) noexcept {
-  State& state = *state_;
-  if (state.sealed || state.count == kMaxCells || !state.links.ensure(*state.arena, state.count))
-    return nullptr;
-  if (!state.stream.has_room(sizeof(LockCell))) {
-    if (!state.full.ensure(*state.arena, state.full_count)) return nullptr;
-    MappedExtent full;
-    if (!state.stream.advance(0, full)) return nullptr;
-    if (full.header != nullptr) state.full[state.full_count++] = full;
-  }
-  auto* const cell = new (state.stream.next()) LockCell{};
-  cell->object = site.object;
-  cell->node = site.node;
-  cell->thread = site.thread;
-  cell->kind = site.kind;
-  cell->role = site.role;
-  cell->check = lock_cell_check(*cell);
-  state.stream.publish(sizeof(LockCell));
-  uint32_t& first = state.chains[chain_of(site)];
-  state.links[state.count] = {cell, first};
-  first = ++state.count;
-  return cell;
+  LockCell cell{};
+  cell.object = site.object;
+  cell.node = site.node;
+  cell.thread = site.thread;
+  cell.kind = site.kind;
+  cell.role = site.role;
+  cell.check = lock_cell_check(cell);
+  return state_->table.make(hash_of(site), cell);
 }
 
 void LockCells::add(LockCell& cell, uint64_t ns) noexcept {
@@ -116,11 +74,7 @@ void LockCells::set(LockCell& cell, uint64_t waits, uint64_t total, uint64_t lon
 }
 
 void LockCells::seal() noexcept {
-  State& state = *state_;
-  if (state.sealed) return;
-  state.sealed = true;
-  for (uint32_t i = 0; i < state.full_count; ++i) state.file->seal_and_unmap(state.full[i]);
-  state.stream.close();
+  state_->table.seal();
 }
 
 }  // namespace hpcrun

@@ -15,7 +15,7 @@ namespace hpcrun {
 
 constexpr char kFileMagic[8] = {'p', 'r', 'o', 'f', 'm', 'e', 'a', 's'};
 constexpr uint16_t kFormatMajor = 1;   // a reader refuses any other
-constexpr uint16_t kFormatMinor = 14;  // a reader accepts newer ones and ignores unknown parts
+constexpr uint16_t kFormatMinor = 15;  // a reader accepts newer ones and ignores unknown parts
 constexpr uint32_t kByteOrderMark = 0x01020304;
 constexpr uint32_t kPageBytes = 4096;
 
@@ -31,6 +31,7 @@ enum class StreamKind : uint16_t {
   Waits = 6,     // waits of one thread for devices, append-only (since minor version 3)
   Accesses = 7,  // memory that several threads used, append-only (since minor version 4)
   Locks = 8,     // waits of one thread for other threads, and blame; updated in place (since minor version 5)
+  Waste = 9,     // stores and loads of one thread that were wasted; updated in place (since minor version 15)
 };
 
 // Live counters of the process, one 64-bit number each.
@@ -68,6 +69,8 @@ enum class Counter : uint16_t {
   // been sampled. They have no file; the cost of the runtime in them is in 1 and 23 (since minor version 13).
   UnsampledChildren = 26,
   FollowsLocks = 30,  // kFollowsLocks... if locks are followed (since minor version 5)
+  // kWaste... if wasted stores and loads are searched for (since minor version 15).
+  LooksForWaste = 31,
   // Repairs made while the program ran (since minor version 7).
   Repairs = 40,                // kRepairs..., bits: the repairs requested
   PlacedAllocations = 41,      // allocations that were placed; a thread's last 63 may be missing after a kill
@@ -99,6 +102,9 @@ enum class Counter : uint16_t {
   // of ranks in the upper; 0: not asked.
   RankByMpi = 62,
 };
+// Counter::LooksForWaste: bit n for WasteKind n, and how.
+constexpr uint64_t kWasteSampled = 1 << 8;  // some accesses, followed by breakpoints
+constexpr uint64_t kWasteExact = 2 << 8;    // all accesses
 constexpr uint64_t kIsolatedAnnotated = 1;  // all code is annotated: it marks its atomic operations
 constexpr uint64_t kIsolatedPlain = 2;      // some code is not
 constexpr uint64_t kRepairsLayout = 1;      // by what this run finds
@@ -247,6 +253,44 @@ struct LockCell {
   uint64_t longest_ns;
 };
 static_assert(sizeof(LockCell) == 48);
+
+// What a WasteCell counts.
+enum class WasteKind : uint8_t {
+  DeadStore = 1,      // bytes stored, and stored again before they were loaded
+  SilentStore = 2,    // bytes stored that were equal to those that the previous store had left there
+  RedundantLoad = 3,  // bytes loaded that were equal to those that the previous load had returned
+};
+
+// StreamKind::Waste: pairs of accesses to the same memory, of which one was wasted, and totals. The first 48
+// bytes are immutable. Count and bytes are each updated by one plain 8-byte store, bytes first.
+//   dead store      first: the store whose bytes were not loaded; second: the store that overwrote them
+//   silent store    first: the store that left the bytes; second: the store that wrote them again
+//   redundant load  first: the load that returned the bytes; second: the load that returned them again
+// A total has no second node. It counts all accesses of its context that were checked for this kind of waste,
+// the wasted ones included: of the first access of a pair for dead stores, of the second for others.
+struct WasteCell {
+  uint32_t first_node;     // in the tree of `first_thread`
+  uint32_t first_thread;   // index
+  uint32_t second_node;    // in the tree of `second_thread`; 0: a total, not a pair
+  uint32_t second_thread;  // index
+  uint32_t object_node;    // context of the memory's allocation, in the tree of `object_thread`; 0: none
+  uint32_t object_thread;  // index
+  uint64_t address;        // of the first such access; 0: not known, or a total
+  uint32_t access_bytes;   // size of the first such access; 0: a total
+  WasteKind kind;
+  uint8_t flags;  // kWaste...
+  uint16_t reserved;
+  uint32_t reserved2;
+  uint32_t check;  // waste_cell_check()
+  uint64_t count;  // of accesses: all (exact), or sampled (otherwise)
+  uint64_t bytes;  // of these
+};
+static_assert(sizeof(WasteCell) == 64);
+// Dead store: the stack frame ended, and no store overwrote the bytes. The second node is the context that
+// returned.
+constexpr uint8_t kWasteFrameEnded = 1;
+// Total: sampled accesses that were not decided before the watch or the run ended. They are in no other cell.
+constexpr uint8_t kWasteUndecided = 2;
 
 // StreamKind::Trace: the payload starts with the state before its first record.
 struct TraceStart {
@@ -467,6 +511,17 @@ constexpr uint32_t lock_cell_check(const LockCell& cell) {
   const uint64_t what = static_cast<uint64_t>(cell.kind) << 8 | static_cast<uint64_t>(cell.role);
   const uint64_t where = static_cast<uint64_t>(cell.thread) << 32 | cell.node;
   return static_cast<uint32_t>(mix64(cell.object ^ mix64(where ^ mix64(what)))) | 1u;
+}
+
+constexpr uint32_t waste_cell_check(const WasteCell& cell) {
+  const auto pair = [](uint32_t thread, uint32_t node) { return static_cast<uint64_t>(thread) << 32 | node; };
+  const uint64_t what =
+      static_cast<uint64_t>(cell.access_bytes) << 16 | static_cast<uint64_t>(cell.kind) << 8 | cell.flags;
+  uint64_t mixed = mix64(what);
+  mixed = mix64(mixed ^ cell.address);
+  mixed = mix64(mixed ^ pair(cell.object_thread, cell.object_node));
+  mixed = mix64(mixed ^ pair(cell.second_thread, cell.second_node));
+  return static_cast<uint32_t>(mix64(mixed ^ pair(cell.first_thread, cell.first_node))) | 1u;
 }
 
 }  // namespace hpcrun

@@ -84,6 +84,8 @@ const char* stream_name(StreamKind kind) {
       return "accesses";
     case StreamKind::Locks:
       return "locks";
+    case StreamKind::Waste:
+      return "wasted stores and loads";
   }
   return "unknown";
 }

@@ -11,6 +11,8 @@ using hpcrun::LockRole;
 using hpcrun::NodeRecord;
 using hpcrun::StreamKind;
 using hpcrun::ValueCell;
+using hpcrun::WasteCell;
+using hpcrun::WasteKind;
 
 namespace {
 
@@ -90,6 +92,26 @@ class ThreadStreams {
     }
   }
 
+  static bool is_known(WasteKind kind) {
+    return kind >= WasteKind::DeadStore && kind <= WasteKind::RedundantLoad;
+  }
+
+  void read_waste(const Extent& extent, MeasuredThread& thread) {
+    if (!extent.intact) return;
+    const size_t count = extent.payload.size() / sizeof(WasteCell);
+    for (size_t i = 0; i < count; ++i) {
+      const auto cell = load_at<WasteCell>(extent.payload, i * sizeof(WasteCell));
+      if (all_zero(cell)) break;
+      if (cell.check != hpcrun::waste_cell_check(cell)) {
+        ++lost_cells_;
+      } else if (is_known(cell.kind) && cell.count != 0) {
+        thread.waste.push_back({cell.first_node, cell.first_thread, cell.second_node, cell.second_thread,
+                                cell.object_node, cell.object_thread, cell.address, cell.access_bytes,
+                                cell.kind, cell.flags, cell.count, cell.bytes});
+      }
+    }
+  }
+
   // A cell whose context was lost counts for the root, so that totals stay correct.
   void repair_cells(MeasuredThread& thread) {
     const auto repair = [&](auto& values) {
@@ -155,6 +177,25 @@ void repair_locks(std::map<uint32_t, MeasuredThread>& threads) {
   }
 }
 
+// Contexts may belong to other threads. A pair of which a context was lost is dropped: without its second
+// node it would be a total. A total whose context was lost moves to the root.
+void repair_waste(std::map<uint32_t, MeasuredThread>& threads) {
+  const auto is_lost = [&](uint32_t thread, uint32_t node) {
+    const auto found = threads.find(thread);
+    return found == threads.end() || node >= found->second.nodes.size();
+  };
+  for (auto& [index, thread] : threads) {
+    std::erase_if(thread.waste, [&](const MeasuredWasteCell& cell) {
+      if (cell.second_node == 0) return !threads.contains(cell.first_thread);
+      return is_lost(cell.first_thread, cell.first_node) || is_lost(cell.second_thread, cell.second_node);
+    });
+    for (MeasuredWasteCell& cell : thread.waste) {
+      if (is_lost(cell.first_thread, cell.first_node)) cell.first_node = 0;
+      if (is_lost(cell.object_thread, cell.object_node)) cell.object_node = cell.object_thread = 0;
+    }
+  }
+}
+
 }  // namespace
 
 void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint64_t file_bytes,
@@ -169,6 +210,7 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
       case StreamKind::Waits:
       case StreamKind::Accesses:
       case StreamKind::Locks:
+      case StreamKind::Waste:
         by_thread[extent.thread].push_back(&extent);
         threads[extent.thread];
         break;
@@ -186,6 +228,7 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
       if (extent->kind == StreamKind::Nodes) streams.read_nodes(*extent, thread, warnings);
       if (extent->kind == StreamKind::Values) streams.read_values(*extent, thread);
       if (extent->kind == StreamKind::Locks) streams.read_locks(*extent, thread);
+      if (extent->kind == StreamKind::Waste) streams.read_waste(*extent, thread);
     }
     streams.repair_cells(thread);
     streams.report(thread, warnings);
@@ -198,6 +241,7 @@ void read_threads(const std::vector<Extent>& extents, const Layout& layout, uint
       for (const TraceExtent& extent : *stream) thread.trace_bytes += extent.bytes;
   }
   repair_locks(threads);
+  repair_waste(threads);
 }
 
 }  // namespace prof

@@ -178,9 +178,9 @@ struct MeasuredRepair {
   hpcrun::RepairKind kind{};
   // Index of the thread whose tree contains the context of the allocation; it may be lost.
   uint32_t thread = 0;
-  uint32_t node = 0;    // that context; 0: not known
-  uint64_t bytes = 0;   // size that the site requests; 0: it varies
-  uint32_t align = 0;   // a Placement (hpcrun/model/placement.h)
+  uint32_t node = 0;   // that context; 0: not known
+  uint64_t bytes = 0;  // size that the site requests; 0: it varies
+  uint32_t align = 0;  // a Placement (hpcrun/model/placement.h)
   uint32_t offset = 0;
   uint32_t pad = 0;
   uint32_t plan_entry = 0;  // index in the repair plan + 1; 0: not from a plan
@@ -289,6 +289,19 @@ enum class TrackKind : uint8_t {
   Device,  // has a device's totals at its root: ProcessMeasurement::devices
 };
 
+// A WasteCell. Nodes are valid indexes into the trees of threads that exist.
+struct MeasuredWasteCell {
+  uint32_t first_node = 0, first_thread = 0;
+  uint32_t second_node = 0, second_thread = 0;  // node 0: a total
+  uint32_t object_node = 0, object_thread = 0;  // node 0: no allocation
+  uint64_t address = 0;
+  uint32_t access_bytes = 0;
+  hpcrun::WasteKind kind{};
+  uint8_t flags = 0;
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+};
+
 // A thread of the program, or a queue or device, which has contexts and values in the same form (TrackKind).
 struct MeasuredThread {
   uint32_t index = 0;  // in the process, 0 = main thread
@@ -303,6 +316,7 @@ struct MeasuredThread {
   std::vector<MeasuredCell> cells;
   std::vector<MeasuredWait> waits;
   std::vector<MeasuredLockCell> locks;
+  std::vector<MeasuredWasteCell> waste;
   std::shared_ptr<const std::vector<TraceExtent>> trace_extents;
   std::shared_ptr<const std::vector<TraceExtent>> task_extents;  // of a queue
   std::shared_ptr<const std::vector<TraceExtent>> wait_extents;

@@ -66,6 +66,23 @@ const char* broken_in_devices(const ProcessMeasurement& measurement) {
   return nullptr;
 }
 
+const char* broken_in_waste(const ProcessMeasurement& measurement) {
+  const auto exists = [&](uint32_t index, uint32_t node) {
+    const auto thread = std::ranges::find(measurement.threads, index, &MeasuredThread::index);
+    return thread != measurement.threads.end() && node < thread->nodes.size();
+  };
+  for (const MeasuredThread& thread : measurement.threads) {
+    for (const MeasuredWasteCell& cell : thread.waste) {
+      if (!exists(cell.first_thread, cell.first_node)) return "the first access's node exists";
+      if (cell.second_node != 0 && !exists(cell.second_thread, cell.second_node))
+        return "the second access's node exists";
+      if (cell.object_node != 0 && !exists(cell.object_thread, cell.object_node))
+        return "the allocation's node exists";
+    }
+  }
+  return nullptr;
+}
+
 const char* broken_in_thread(const MeasuredThread& thread) {
   if (thread.nodes.empty()) return "a thread has a root";
   for (size_t id = 1; id < thread.nodes.size(); ++id) {
@@ -98,6 +115,7 @@ const char* broken_in_thread(const MeasuredThread& thread) {
 
 const char* broken_invariant(const ProcessMeasurement& measurement) {
   if (const char* broken = broken_in_devices(measurement)) return broken;
+  if (const char* broken = broken_in_waste(measurement)) return broken;
   uint64_t nodes = 0;
   for (const MeasuredThread& thread : measurement.threads) {
     if (const char* broken = broken_in_thread(thread)) return broken;

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "hpcrun/cct/access_stream.h"
+#include "hpcrun/cct/waste_cells.h"
+#include "hpcrun/measurement/waste_metrics.h"
 #include "tests/measurement/device_recorder.h"
 
 namespace prof::test {
@@ -20,6 +22,7 @@ using hpcrun::NodeId;
 constexpr uint64_t kIntervalNs = 1'000'000;
 constexpr unsigned kCallSites = 4'000;  // per module
 constexpr size_t kMaxStack = 60;
+constexpr uint64_t kAllWaste = 2 | 4 | 8 | hpcrun::kWasteExact;
 
 struct Module {
   std::string path;
@@ -143,6 +146,25 @@ void write_accesses(Recorder& recorder, uint32_t index, const std::vector<NodeId
   accesses.seal();
 }
 
+// Writes pairs of consecutive nodes of one thread, of each kind in turn, and the totals of their first nodes.
+void write_waste(Recorder& recorder, uint32_t index, const std::vector<NodeId>& nodes,
+                 const SyntheticRun& run) {
+  hpcrun::WasteCells cells;
+  if (!cells.attach(recorder.file, recorder.threads[index].arena, index))
+    throw std::runtime_error("no memory for wasted accesses");
+  for (uint32_t i = 0; i < run.wasted; ++i) {
+    const auto kind = static_cast<hpcrun::WasteKind>(1 + i % 3);
+    const NodeId first = nodes[i % nodes.size()], second = nodes[(i + 1) % nodes.size()];
+    hpcrun::WasteCell* const pair = cells.make({first, index, second, index, kind, 0},
+                                               {nodes[0], index, uint64_t{0x7f0000000000} + i * 8, 8});
+    hpcrun::WasteCell* const total = cells.make({first, index, 0, 0, kind, 0}, {});
+    if (!pair || !total) throw std::runtime_error("no room for wasted accesses");
+    hpcrun::WasteCells::add(*pair, 1 + i % 5, 8 * (1 + i % 5));
+    hpcrun::WasteCells::add(*total, 10, 80);
+  }
+  cells.seal();
+}
+
 void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, const SyntheticRun& run) {
   Random random(run.seed + index + 100);
   RecordedThread& thread = recorder.threads[index];
@@ -161,6 +183,7 @@ void write_thread(Recorder& recorder, uint32_t index, const CallSites& sites, co
   }
   if (run.queues > 0) write_waits(recorder, index, nodes, run);
   if (run.accesses_every > 0) write_accesses(recorder, index, nodes, run);
+  if (run.wasted > 0) write_waste(recorder, index, nodes, run);
   thread.seal();
   recorder.file.write_thread_end(index, time, run.samples * kIntervalNs);
 }
@@ -208,6 +231,10 @@ void write_synthetic(const std::filesystem::path& path, const SyntheticRun& run)
   for (size_t m = 0; m < modules.size(); ++m) {
     recorder.file.write_module(static_cast<uint16_t>(m + 1), modules[m].path.c_str(), modules[m].load_bias,
                                modules[m].end, modules[m].load_bias, nullptr, 0);
+  }
+  if (run.wasted > 0) {
+    announce(hpcrun::kWasteMetrics, recorder.file);
+    recorder.file.counter(Counter::LooksForWaste) = kAllWaste;
   }
   for (uint32_t t = 0; t < run.threads; ++t) recorder.add_thread();
   for (uint32_t t = 0; t < run.threads; ++t) write_thread(recorder, t, sites, run);

@@ -20,6 +20,7 @@ struct SyntheticRun {
   uint32_t queues = 0;
   uint64_t tasks = 1'000;         // per queue
   uint64_t device_period_ns = 0;  // of queue traces: 0 for all tasks, or sampled with this period
+  uint32_t wasted = 0;            // pairs of accesses per thread, and as many totals
   uint64_t accesses_every = 0;    // one of this many samples is an access to shared memory; 0: none
 };
 
