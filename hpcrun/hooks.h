@@ -3,7 +3,7 @@
 // runtime calls them at samples, breakpoints and memory records, and as threads and the process begin, fork
 // and end. hpcrun/process/kinds.cpp lists all kinds, in the order in which they are called.
 //
-// A kind is on from switch_on() to switch_off(). The sampling hooks (the last three) are called only
+// A kind is on from switch_on() to switch_off(). The sampling hooks (the last four) are called only
 // while it is on, must be async-signal-safe and must not take locks. All others are called whether it is
 // on or not, and check themselves whether they have anything to do. Any hook may be nullptr.
 
@@ -41,10 +41,12 @@ struct RecordedSample {
 struct Hooks {
   Kind* kind = nullptr;
 
-  // Called before modules are announced and sample sources are chosen.
+  // Called before the first call of module(), and before sample sources are chosen.
   void (*prepare)() noexcept = nullptr;
   // Called once sample sources are chosen, before the first sample.
   void (*start)() noexcept = nullptr;
+  // The same in a process that the runtime was attached to, in place of prepare() and start().
+  void (*start_late)() noexcept = nullptr;
   // Returns the signals that the kind raises, bit n-1 for signal n. Called after start().
   uint64_t (*signals)() noexcept = nullptr;
   // Returns additional signals that must be delivered to prof's handler even while the program is blocked in
@@ -57,7 +59,8 @@ struct Hooks {
   // mappings with MADV_DONTFORK.
   void (*fork_child)() noexcept = nullptr;
 
-  // A load module was discovered. Also called in handlers.
+  // A load module was discovered. Also called in handlers, which discover modules too: must be
+  // async-signal-safe.
   void (*module)(const ModuleInfo& module) noexcept = nullptr;
   // The process has a second thread, or is about to create one. Called again for each later thread.
   // Async-signal-safe.
@@ -74,11 +77,12 @@ struct Hooks {
   // The process ends immediately, by _exit(): finish() is not called. Async-signal-safe.
   void (*sudden_end)() noexcept = nullptr;
   // The program opens a library whose calls to the allocator and to lock functions bypass the preloaded
-  // libraries. Also called before measuring begins, and in forked children that are not measured. Returns a
-  // note for the measurement file on what is lost, or nullptr.
+  // libraries. Called whenever that happens, even before measuring begins and in
+  // forked children that are not measured. Returns a note for the measurement file on what is lost, or
+  // nullptr.
   const char* (*interposition_bypassed)() noexcept = nullptr;
 
-  // The last three are called in handlers, while the kind is on. ThreadState::busy, which guards against
+  // The last four are called in handlers, while the kind is on. ThreadState::busy, which guards against
   // reentry, is set.
 
   // A sample was recorded.
@@ -86,6 +90,9 @@ struct Hooks {
   // A breakpoint with breakpoint_signal_data() of this kind was hit.
   void (*hit)(ThreadState& thread, const ucontext_t& context, uint64_t signal_data,
               uint64_t now_ns) noexcept = nullptr;
+  // The same for a signal that was blocked at the hit (Linux 5.18): the context does not show the access.
+  // nullptr: hit() is called.
+  void (*late_hit)(ThreadState& thread, uint64_t signal_data) noexcept = nullptr;
   // The ring of a memory event has records. A ring is read once: its records go only to the first active
   // kind that has this hook.
   void (*records)(ThreadState& thread, const ucontext_t& context, uint32_t event,
@@ -128,7 +135,8 @@ void for_each_on(Use use) noexcept {
     if (use(*hook_table.kinds[__builtin_ctz(on)])) return;
 }
 
-// Returns what the signals of a kind's breakpoints carry. Callers may use the low 16 bits. `base` identifies
+// Returns perf_event_attr::sig_data of a kind's breakpoints, which their signals carry. Its low 16 bits are
+// free for the caller. `base` identifies
 // breakpoint signals; its bits 16 to 30 must be 0.
 constexpr uint64_t breakpoint_signal_data(uint64_t base, const Kind& kind) noexcept {
   return base | uint64_t{kind.number} << 16;

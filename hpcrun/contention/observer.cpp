@@ -3,15 +3,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include <algorithm>
 #include <new>
 
 #include "hpcrun/cct/access_stream.h"
 #include "hpcrun/contention/contention_watch.h"
+#include "hpcrun/contention/interrupted.h"
 #include "hpcrun/contention/parallelism.h"
 #include "hpcrun/contention/profiler_data.h"
 #include "hpcrun/guest/own_memory.h"
-#include "hpcrun/guest/safe_load.h"
 #include "hpcrun/heap/heap.h"
 #include "hpcrun/measurement/progress.h"
 #include "hpcrun/sample/handler.h"
@@ -39,21 +38,12 @@ namespace {
 ThreadSlot<MemoryThread> slot;
 
 constexpr uint32_t kMaxThreads = 64 * 1024;
-constexpr uint64_t kPageMask = kPageBytes - 1;
 constexpr NodeId kThreadRoot = 0;
 
 ContentionWatch* watch;
 alignas(ContentionWatch) unsigned char watch_memory[sizeof(ContentionWatch)];
 Parallelism parallelism;
 std::atomic<int>* tids;  // by index; 0 for threads that ended or were never sampled
-
-// Reads up to the end of the page, and further if the next page exists.
-size_t read_memory(const void*, uint64_t address, void* to, size_t bytes) noexcept {
-  const size_t in_page = std::min<size_t>(bytes, kPageBytes - (address & kPageMask));
-  if (!safe_read(address, to, in_page)) return 0;
-  if (in_page == bytes) return bytes;
-  return safe_read(address + in_page, static_cast<char*>(to) + in_page, bytes - in_page) ? bytes : in_page;
-}
 
 int tid_of(uint32_t thread) noexcept {
   return thread < kMaxThreads ? tids[thread].load(std::memory_order_relaxed) : 0;
@@ -128,17 +118,6 @@ MemoryThread* memory_of(ThreadState& thread) noexcept {
   return made;
 }
 
-MachineState state_of(const ucontext_t& context) noexcept {
-  const greg_t* const registers = context.uc_mcontext.gregs;
-  constexpr int kOrder[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                            REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-  MachineState state{};
-  for (uint8_t i = 0; i < kGeneralRegisters; ++i)
-    state.general[i] = static_cast<uint64_t>(registers[kOrder[i]]);
-  state.fs_base = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
-  return state;
-}
-
 // Drops the plans after code was unloaded: other code may have its addresses.
 MemoryThread* ready_memory_of(ThreadState& thread) noexcept {
   MemoryThread* const memory = memory_of(thread);
@@ -150,7 +129,7 @@ MemoryThread* ready_memory_of(ThreadState& thread) noexcept {
 
 StoppedAt stopped_at(ThreadState& thread, const ucontext_t& context, uint64_t now) noexcept {
   const auto pc = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);
-  return {state_of(context), pc, thread.unwinder.instruction_before(pc), now};
+  return {machine_state_of(context), pc, thread.unwinder.instruction_before(pc), now};
 }
 
 WatchedThread watched(const ThreadState& thread, MemoryThread& memory) noexcept {
@@ -241,7 +220,7 @@ void on_records(ThreadState& thread, const ucontext_t& context, uint32_t event, 
     const Stack leaf_alone{&leaf, 1, StackReason::TooDeep};
     memory->stack = more ? &leaf_alone : nullptr;
     SampledAccess access;
-    if (decode_access(record, kind, {read_memory, nullptr}, access))
+    if (decode_access(record, kind, {read_program_memory, nullptr}, access))
       watch->sampled_access(watched(thread, *memory), access);
   }
 }
@@ -300,7 +279,7 @@ void start() noexcept {
   if (!watch->start({tid_of,
                      report,
                      report_progress,
-                     {read_memory, nullptr},
+                     {read_program_memory, nullptr},
                      samples_accesses,
                      has_rates ? search : nullptr,
                      may_find_more,

@@ -12,10 +12,12 @@ class PlanCache {
  public:
   // Returns the plan as plan_accesses() does, valid until the next call. If code was changed (by a
   // just-in-time compiler), the plan may be that of the old code.
-  const AccessPlan& plan(uint64_t begin, uint64_t pc, const MemoryReader& code) noexcept {
+  // All calls must be for the same purpose.
+  const AccessPlan& plan(uint64_t begin, uint64_t pc, const MemoryReader& code,
+                         PlanFor purpose = PlanFor::SharedData) noexcept {
     Slot& slot = slots_[(pc ^ pc >> 6) % kSlots];
     if (slot.pc != pc || slot.begin != begin) {
-      plan_accesses(begin, pc, code, workspace_, slot.plan);
+      plan_accesses(begin, pc, code, workspace_, slot.plan, purpose);
       slot.pc = pc;
       slot.begin = begin;
     }

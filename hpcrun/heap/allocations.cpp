@@ -24,15 +24,14 @@ namespace hpcrun {
 
 namespace {
 
-constexpr char kNotLoaded[] =
-    "Contention in allocations is reported by address only: libprof-heap.so was not loaded.";
+constexpr char kNotLoaded[] = "Allocations are reported by address only: libprof-heap.so was not loaded.";
 constexpr char kOwnAllocator[] =
-    "Contention in allocations is reported by address only: the program has its own allocator (malloc).";
+    "Allocations are reported by address only: the program has its own allocator (malloc).";
 constexpr char kNotPlaced[] = "Allocations were not re-laid out: libprof-heap.so was not loaded.";
 constexpr char kPlacedByOthers[] =
     "Allocations were not re-laid out: the program has its own allocator (malloc).";
 constexpr char kTooManyPaths[] =
-    "Contention in some allocations is reported by address only: threads allocated more often, or by more "
+    "Some allocations are reported by address only: threads allocated more often, or by more "
     "call paths, than prof can follow.";
 
 HeapHooks* hooks = nullptr;

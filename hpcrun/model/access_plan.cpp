@@ -11,17 +11,21 @@ namespace hpcrun {
 
 namespace {
 
-constexpr uint8_t kStackPointer = 4;
 constexpr uint64_t kLongestLoop = 16 * 1024;  // bytes; a longer backward branch is not considered a loop's
 
 // Reads code in pieces.
 class Code {
  public:
-  explicit Code(const MemoryReader& reader) noexcept : reader_(reader) {}
+  Code(const MemoryReader& reader, PlanFor purpose) noexcept
+      : reader_(reader),
+        stack_(purpose == PlanFor::EveryAccess ? StackAccesses::Included : StackAccesses::Excluded) {}
+
+  // True if accesses relative to the stack pointer are planned.
+  bool includes_stack() const noexcept { return stack_ == StackAccesses::Included; }
 
   bool decode_at(uint64_t address, Instruction& out) noexcept {
     have(address);
-    return decode(bytes_ + (address - begin_), count_ - (address - begin_), address, out);
+    return decode(bytes_ + (address - begin_), count_ - (address - begin_), address, out, stack_);
   }
 
   // Returns 0 if there is no instruction.
@@ -39,20 +43,22 @@ class Code {
   }
 
   const MemoryReader& reader_;
+  StackAccesses stack_;
   uint64_t begin_ = 0;
   size_t count_ = 0;
   uint8_t bytes_[128];
 };
 
-bool is_of_the_stack(const MemoryOperand& operand) noexcept {
-  return operand.base == kStackPointer;
+bool is_left_out(const MemoryOperand& operand, const Code& code) noexcept {
+  return operand.base == kStackPointer && !code.includes_stack();
 }
 
 void plan_access(const MemoryOperand& operand, const Expression& address, const Instruction& instruction,
-                 uint64_t at, int distance, AccessPlan& plan) noexcept {
+                 uint64_t at, int distance, AccessPlan& plan, bool is_placed = true) noexcept {
   if (plan.count == kMaxPlannedAccesses) return;
   PlannedAccess& access = plan.accesses[plan.count++];
-  access.address = address;
+  access.address = is_placed ? address : Expression{};
+  access.is_placed = is_placed;
   access.instruction = at;
   access.bytes = operand.bytes;
   access.kind = operand.kind;
@@ -200,7 +206,7 @@ class PrecedingAccesses {
       Expression address;
       const bool is_known = before_.address(operand, address);
       if (is_known && writes(operand.kind)) stores_[store_count_++] = {address, operand.bytes};
-      if (back > kMaxPrecedingInstructions || is_of_the_stack(operand)) continue;
+      if (back > kMaxPrecedingInstructions || is_left_out(operand, code_)) continue;
       if (is_known) {
         plan_access(operand, address, instruction, preceding_.address(back), -static_cast<int>(back), plan_);
         continue;
@@ -260,8 +266,8 @@ uint64_t begin_in_loop(uint64_t pc, Code& code) noexcept {
 // Plans one pc. Allocated in the caller's workspace.
 class Planning {
  public:
-  Planning(const MemoryReader& code, AccessPlan& plan) noexcept
-      : code_(code),
+  Planning(const MemoryReader& code, PlanFor purpose, AccessPlan& plan) noexcept
+      : code_(code, purpose),
         registers_(plan),
         preceding_accesses_(preceding_, code_, registers_, plan),
         plan_(plan) {}
@@ -276,8 +282,27 @@ class Planning {
     constexpr uint64_t kNearby = 192;  // decoding fewer bytes from nearby is no faster
     if (begin >= pc || pc - begin > kMaxPrecedingBytes) return;
     if ((pc - begin > kNearby && find_from_nearby(pc, code_, preceding_, other_)) ||
-        preceding_.find(begin, pc, code_))
+        preceding_.find(begin, pc, code_)) {
+      plan_.preceding = preceding_.address(1);
       preceding_accesses_.plan(last_entry(begin, pc, code_), pc);
+    }
+  }
+
+  static bool leaves_function(const Instruction& instruction) noexcept {
+    return instruction.flow == Instruction::Flow::Call || instruction.flow == Instruction::Flow::End;
+  }
+
+  void plan_operands(ComingRegisters& registers, const Instruction& instruction, uint64_t at,
+                     uint32_t step) noexcept {
+    for (uint8_t i = 0; i < instruction.memory_count; ++i) {
+      const MemoryOperand& operand = instruction.memory[i];
+      Expression address;
+      const bool is_placed = registers.address(operand, address);
+      if (!is_placed && !code_.includes_stack()) continue;
+      if (!is_left_out(operand, code_))
+        plan_access(operand, address, instruction, at, static_cast<int>(step), plan_, is_placed);
+      if (is_placed && writes(operand.kind)) registers.note_store(address, operand.bytes);
+    }
   }
 
   void plan_coming(uint64_t pc) noexcept {
@@ -288,14 +313,8 @@ class Planning {
       visited_[step] = at;
       Instruction instruction;
       if (!code_.decode_at(at, instruction)) return;
-      for (uint8_t i = 0; i < instruction.memory_count; ++i) {
-        const MemoryOperand& operand = instruction.memory[i];
-        Expression address;
-        if (!registers.address(operand, address)) continue;
-        if (!is_of_the_stack(operand))
-          plan_access(operand, address, instruction, at, static_cast<int>(step), plan_);
-        if (writes(operand.kind)) registers.note_store(address, operand.bytes);
-      }
+      plan_operands(registers, instruction, at, step);
+      if (code_.includes_stack() && leaves_function(instruction)) return;
       registers.step(instruction);
       at = next_of(instruction, at);
     }
@@ -347,11 +366,12 @@ void remove_unused(AccessPlan& plan) noexcept {
 }  // namespace
 
 void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, PlanWorkspace& workspace,
-                   AccessPlan& plan) noexcept {
+                   AccessPlan& plan, PlanFor purpose) noexcept {
   plan.count = 0;
   plan.derived_count = 0;
   plan.unplaced = {};
-  (new (workspace.bytes) Planning(code, plan))->run(begin, pc);
+  plan.preceding = 0;
+  (new (workspace.bytes) Planning(code, purpose, plan))->run(begin, pc);
   remove_unused(plan);
 }
 

@@ -31,6 +31,7 @@ struct PlannedAccess {
   Segment segment = Segment::None;
   bool is_locked = false;  // by a lock prefix, or an exchange with memory
   int8_t distance = 0;     // in instructions from the pc: 0 at the pc, -1 just before it
+  bool is_placed = true;   // false: the address is not known; only with PlanFor::EveryAccess
 };
 
 // A value computed by an instruction on the way, on which later addresses depend.
@@ -62,6 +63,7 @@ struct AccessPlan {
   uint8_t count = 0;
   uint8_t derived_count = 0;
   UnplacedAccess unplaced;
+  uint64_t preceding = 0;  // address of the instruction just before the pc; 0: not known
 };
 
 // Working memory of planning. A handler's stack may be 8 KiB, of which the kernel's frame takes up to 3.5
@@ -70,11 +72,19 @@ struct PlanWorkspace {
   alignas(8) unsigned char bytes[2048];
 };
 
+enum class PlanFor : uint8_t {
+  // Accesses to data that threads may share: those relative to the stack pointer are left out.
+  SharedData,
+  // All accesses, implicit ones of push, pop, call and ret included, up to the first call, return or indirect
+  // jump after the pc. Those after the pc whose address is not known are in the plan, but not placed.
+  EveryAccess,
+};
+
 // Plans the accesses at a pc. `begin`: the start of an instruction at or before the pc, from which decoding
 // proceeds. It is the function's start, or an address within it that unwind information names; the pc itself
-// if nothing is known. Accesses relative to the stack pointer are left out.
+// if nothing is known.
 void plan_accesses(uint64_t begin, uint64_t pc, const MemoryReader& code, PlanWorkspace& workspace,
-                   AccessPlan& plan) noexcept;
+                   AccessPlan& plan, PlanFor purpose = PlanFor::SharedData) noexcept;
 
 struct Access {
   uint64_t address;

@@ -58,7 +58,7 @@ uint32_t apply_plan(const AccessPlan& plan, const MachineState& state, const Mem
   uint32_t count = 0;
   for (uint8_t i = 0; i < plan.count; ++i) {
     const PlannedAccess& planned = plan.accesses[i];
-    if (planned.address.values() & missing) continue;
+    if (!planned.is_placed || planned.address.values() & missing) continue;
     uint64_t address = evaluate(planned.address, values);
     if (planned.segment == Segment::Fs) address += state.fs_base;
     if (planned.segment == Segment::Gs) address += state.gs_base;

@@ -9,6 +9,8 @@ namespace hpcrun {
 
 // Registers that a called function may change: rax, rcx, rdx, rsi, rdi, r8 to r11 (System V ABI, 3.2.1).
 constexpr uint16_t kCallClobbers = 0x0fc7;
+constexpr uint8_t kStackPointer = 4;
+constexpr uint16_t kStackPointerBit = 1 << kStackPointer;
 
 // Computes the registers just before an instruction that was executed, in terms of those of the sample.
 class PastRegisters {
@@ -17,7 +19,10 @@ class PastRegisters {
     const bool is_sum = instruction.effect == Instruction::Effect::Add &&
                         instruction.extension == Instruction::Extension::None;
     if (is_sum) since_[instruction.target_register] += instruction.immediate;
-    const auto sum = static_cast<uint16_t>(is_sum ? 1u << instruction.target_register : 0);
+    since_[kStackPointer] -= instruction.pushed;
+    const auto sum = static_cast<uint16_t>(is_sum               ? 1u << instruction.target_register
+                                           : instruction.pushed ? kStackPointerBit
+                                                                : 0);
     lost_ = static_cast<uint16_t>(lost_ | (instruction.written & ~sum));
   }
 
@@ -85,6 +90,7 @@ class ComingRegisters {
   }
 
   void step(const Instruction& instruction) noexcept {
+    if (instruction.pushed) return push(instruction);
     Expression result;
     const bool follows =
         instruction.effect != Instruction::Effect::None && evaluate_effect(instruction, result);
@@ -96,6 +102,12 @@ class ComingRegisters {
   }
 
  private:
+  void push(const Instruction& instruction) noexcept {
+    Expression& pointer = values_[kStackPointer];
+    pointer.displacement -= instruction.pushed;
+    mark_unknown(instruction.written & static_cast<uint16_t>(~kStackPointerBit));
+  }
+
   [[nodiscard]] bool is_known(uint8_t number) const noexcept { return !(unknown_ >> number & 1); }
   void mark_unknown(uint16_t registers) noexcept { unknown_ = static_cast<uint16_t>(unknown_ | registers); }
 

@@ -57,6 +57,28 @@ bool is_of_the_stack(const ZydisDecodedOperand& operand) noexcept {
   return operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && operand.mem.base == ZYDIS_REGISTER_RSP;
 }
 
+// Returns the implicit stack access, relative to the registers before the instruction.
+MemoryOperand stack_operand(const Zydis& instruction, const ZydisDecodedOperand& operand) noexcept {
+  constexpr uint8_t kStackPointer = 4, kFramePointer = 5;
+  MemoryOperand out;
+  out.base = instruction.mnemonic == ZYDIS_MNEMONIC_LEAVE ? kFramePointer : kStackPointer;
+  out.bytes = static_cast<uint16_t>(operand.size / 8);
+  const bool is_written = operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+  out.displacement = is_written ? -int64_t{out.bytes} : 0;
+  out.kind = is_written ? AccessKind::Write : AccessKind::Read;
+  return out;
+}
+
+// Notes how push and pop move the stack pointer, unless that is their operand.
+void note_push(const Zydis& instruction, const ZydisDecodedOperand* operands, Instruction& out) noexcept {
+  const bool is_pop = instruction.meta.category == ZYDIS_CATEGORY_POP;
+  if (!is_pop && instruction.meta.category != ZYDIS_CATEGORY_PUSH) return;
+  if (instruction.operand_width != 64 ||
+      (is_general(operands[0]) && operands[0].reg.value == ZYDIS_REGISTER_RSP))
+    return;
+  out.pushed = is_pop ? -8 : 8;
+}
+
 void note_flow(const Zydis& instruction, const ZydisDecodedOperand* operands, uint64_t address,
                Instruction& out) noexcept {
   const bool is_fixed = instruction.operand_count && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
@@ -200,7 +222,8 @@ uint8_t decode_length(const uint8_t* bytes, size_t count, bool& is_locked) noexc
   return instruction.length;
 }
 
-bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept {
+bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out,
+            StackAccesses stack) noexcept {
   ZydisDecoder decoder;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
   Zydis instruction;
@@ -211,13 +234,16 @@ bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& o
   for (uint8_t i = 0; i < instruction.operand_count; ++i) {
     if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY && operands[i].mem.base == ZYDIS_REGISTER_RIP)
       out.rip_offset_at = instruction.raw.disp.offset;
-    if (!is_access(instruction, operands[i]) || is_of_the_stack(operands[i]) || out.memory_count == 2)
-      continue;
-    out.memory[out.memory_count++] = memory_operand(instruction, operands[i], address);
+    if (!is_access(instruction, operands[i]) || out.memory_count == 2) continue;
+    const bool is_implicit = is_of_the_stack(operands[i]);
+    if (is_implicit && stack == StackAccesses::Excluded) continue;
+    out.memory[out.memory_count++] = is_implicit ? stack_operand(instruction, operands[i])
+                                                 : memory_operand(instruction, operands[i], address);
   }
   const bool exchanges = instruction.mnemonic == ZYDIS_MNEMONIC_XCHG && out.memory_count;
   out.is_locked = exchanges || instruction.attributes & ZYDIS_ATTRIB_HAS_LOCK;
   out.written = written_registers(instruction, operands);
+  note_push(instruction, operands, out);
   note_flow(instruction, operands, address, out);
   note_effect(instruction, operands, address, out);
   return true;

@@ -60,12 +60,17 @@ struct Instruction {
   bool sign_extends = false;                                                            // for a Load
 
   uint16_t written = 0;  // general registers that it changes, one bit each
+  int8_t pushed = 0;     // by how much it lowers the stack pointer: push, pop; 0 also if it sets it otherwise
 };
 
 constexpr size_t kMaxInstructionBytes = 15;
 
+// Whether `memory` includes the implicit stack accesses of push, pop, call, ret and leave.
+enum class StackAccesses : bool { Excluded, Included };
+
 // Returns false if the bytes are not an instruction, or end within one.
-[[nodiscard]] bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out) noexcept;
+[[nodiscard]] bool decode(const uint8_t* bytes, size_t count, uint64_t address, Instruction& out,
+                          StackAccesses stack = StackAccesses::Excluded) noexcept;
 
 // Decodes only the length, and whether memory is locked, in a third of the time. Returns 0 if the bytes are
 // not an instruction.

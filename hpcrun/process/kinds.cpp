@@ -7,6 +7,7 @@
 #include "hpcrun/contention/observer.h"
 #include "hpcrun/device/life.h"
 #include "hpcrun/heap/heap.h"
+#include "hpcrun/memory_waste/observer.h"
 #include "hpcrun/sync/observer.h"
 #include "repair/isolate/runtime/isolating.h"
 #include "repair/layout/placing.h"
@@ -16,8 +17,9 @@ namespace hpcrun {
 
 // Isolation comes first, because others ask whether it is on. The heap comes before what places allocations
 // and after what needs to know them, and locks are followed before they are moved.
-constexpr const Hooks* const kKinds[] = {&kIsolationHooks, &kContentionHooks, &kHeapHooks,  &kLayoutHooks,
-                                         &kSyncHooks,      &kLockMoveHooks,   &kDeviceHooks};
+constexpr const Hooks* const kKinds[] = {&kIsolationHooks, &kContentionHooks, &kMemoryWasteHooks,
+                                         &kHeapHooks,      &kLayoutHooks,     &kSyncHooks,
+                                         &kLockMoveHooks,  &kDeviceHooks};
 constexpr uint32_t kKindCount = std::size(kKinds);
 static_assert(kKindCount <= kMaxKinds);
 

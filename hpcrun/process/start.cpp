@@ -379,7 +379,8 @@ int start_late(const char* settings) noexcept {
   refresh_tables();
   set_module_sink(announce_module);
   choose_sources();
-  own_signals(source_signals());
+  call_hooks<&Hooks::start_late>();
+  own_signals(source_signals() | (signals_of_kinds() & mask_of(SIGTRAP)));
   lower_rates();
   process_state.sampling.store(true, std::memory_order_seq_cst);
   process_state.starting = false;

@@ -143,6 +143,10 @@ bool read_config(const char* settings, Config& out) noexcept {
   if (out.contention && memory && *memory && !read_memory_events(memory, out)) return false;
   const char* locks = value_of(settings, kEnvLocks);
   out.locks = locks && std::string_view(locks) == "1";
+  const char* waste = value_of(settings, kEnvWaste);
+  if (waste &&
+      (!parse_number(waste, waste + strlen(waste), out.waste_kinds, 10) || out.waste_kinds & ~kAllWasteKinds))
+    return false;
   if (const char* const repairs = value_of(settings, kEnvRepair)) read_repairs(repairs, out);
   const char* plan = value_of(settings, kEnvRepairPlan);
   out.has_repair_plan = plan && std::string_view(plan) == "1";

@@ -14,6 +14,7 @@
 //   kind '@' rate '#' perf type '#' config '#' config1 '#' config2 '#' precise_ip '#' excluded, in hex after
 //   the rate. The kind is a MemoryEvent; excluded is 1 to exclude the kernel, 0 to exclude nothing
 // - PROF_LOCKS: "1" to record waits for locks and their holders; libprof-locks.so is then preloaded
+// - PROF_WASTE: the kinds of wasted stores and loads to search for, a sum of 1 << WasteKind (format.h)
 // - PROF_REPAIR: the repairs allowed for what this run finds: "layout", "locks", "isolate", "isolate:always",
 //   or several, comma-separated; libprof-heap.so is preloaded for layout and isolate, libprof-locks.so
 //   for locks, and libprof-isolate.so for isolate
@@ -46,6 +47,7 @@ constexpr char kEnvContention[] = "PROF_CONTENTION";
 constexpr char kContentionByPages[] = "pages";
 constexpr char kEnvMemoryEvents[] = "PROF_MEMORY_EVENTS";
 constexpr char kEnvLocks[] = "PROF_LOCKS";
+constexpr char kEnvWaste[] = "PROF_WASTE";
 constexpr char kEnvRepair[] = "PROF_REPAIR";
 constexpr char kRepairLayout[] = "layout";
 constexpr char kRepairLocks[] = "locks";
@@ -103,6 +105,8 @@ constexpr const char* kRecordedVariables[] = {
     "PMI_SIZE",      "PALS_SIZE", "FLUX_JOB_SIZE", "SLURM_STEP_NUM_TASKS", "SLURM_JOB_ID",
     "SLURM_STEP_ID", "PBS_JOBID", "LSB_JOBID",     "FLUX_JOB_ID",
 };
+
+constexpr uint64_t kAllWasteKinds = 0b1110;  // dead stores, silent stores, redundant loads
 
 // In order of preference.
 enum class Trigger : uint8_t { Sigtrap, Timer, Setsig };
@@ -163,6 +167,7 @@ struct Config {
   bool contention_by_pages = false;  // never together with `contention`
   MemoryHardware memory_hardware = MemoryHardware::None;
   bool locks = false;
+  uint64_t waste_kinds = 0;  // bit n for WasteKind n
   bool repairs_layout = false;
   bool repairs_locks = false;
   bool repairs_isolate = false;

@@ -57,7 +57,8 @@ bool start_cpu_timer(FirstPeriod& first, uint64_t first_ns) noexcept {
 HPCRUN_FORK_PATH bool can_wait_for_first_sample() noexcept {
   const Config& config = process_state.config;
   if (config.event_count != 1 || config.events[kEvent].kind != EventKind::CpuTime) return false;
-  if (config.contention || config.locks || config.repairs() || config.isolates() || config.has_repair_plan)
+  if (config.contention || config.waste_kinds || config.locks || config.repairs() || config.isolates() ||
+      config.has_repair_plan)
     return false;
   if (process_state.search_descriptor != kNoDescriptor || process_state.timer_event >= 0 ||
       process_state.late.load(std::memory_order_relaxed) || process_state.file.pause_switch().is_paused())

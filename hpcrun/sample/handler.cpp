@@ -26,6 +26,16 @@ namespace {
 // siginfo.h).
 constexpr size_t kPerfDataOffset = 24;
 
+// Offset of si_perf_flags (Linux 5.18), 0 before.
+constexpr size_t kPerfFlagsOffset = 36;
+constexpr uint32_t kPerfSignalIsLate = 1;  // TRAP_PERF_FLAG_ASYNC
+
+bool is_late(const siginfo_t& info) noexcept {
+  uint32_t flags;
+  memcpy(&flags, reinterpret_cast<const char*>(&info) + kPerfFlagsOffset, sizeof flags);
+  return flags & kPerfSignalIsLate;
+}
+
 uint64_t perf_data_of(const siginfo_t& info) noexcept {
   uint64_t data;
   memcpy(&data, reinterpret_cast<const char*>(&info) + kPerfDataOffset, sizeof data);
@@ -332,9 +342,12 @@ bool is_breakpoint(uint64_t data) noexcept {
 }
 
 // Passes the signal of a breakpoint, or of a memory event, to the kind that it is for.
-void call_hook(const Hooks& kind, ThreadState& thread, const ucontext_t& context, uint64_t data) noexcept {
+void call_hook(const Hooks& kind, ThreadState& thread, const ucontext_t& context, uint64_t data,
+               bool is_late) noexcept {
   const HandlerTimer timer(thread);
-  if (is_breakpoint(data))
+  if (is_breakpoint(data) && is_late && kind.late_hit)
+    kind.late_hit(thread, data);
+  else if (is_breakpoint(data))
     kind.hit(thread, context, data, monotonic_ns());
   else
     kind.records(thread, context, static_cast<uint32_t>(data), monotonic_ns());
@@ -345,7 +358,7 @@ bool is_of_memory(const Origin& origin) noexcept {
          process_state.sources[origin.event] == Source::MemoryRecords;
 }
 
-void observe_memory(uint64_t data, const ucontext_t& context) noexcept {
+void observe_memory(uint64_t data, bool is_late, const ucontext_t& context) noexcept {
   const DirectCalls direct;
   const AtWork at_work;
   if (!process_state.sampling.load(std::memory_order_seq_cst)) return;
@@ -354,7 +367,7 @@ void observe_memory(uint64_t data, const ucontext_t& context) noexcept {
   for_each_on([&](const Hooks& kind) {
     if (is_breakpoint(data) ? !kind.hit || !is_breakpoint_of(*kind.kind, data) : !kind.records) return false;
     thread->busy = 1;
-    call_hook(kind, *thread, context, data);
+    call_hook(kind, *thread, context, data, is_late);
     thread->busy = 0;
     return true;
   });
@@ -412,7 +425,7 @@ bool handle_sample_signal(int signal, const siginfo_t& info, void* context) noex
   const Origin origin = origin_of(signal, info);
   if (!origin.ours) return false;
   if (origin.from_perf && signal == SIGTRAP && (is_breakpoint(perf_data_of(info)) || is_of_memory(origin))) {
-    observe_memory(perf_data_of(info), *static_cast<const ucontext_t*>(context));
+    observe_memory(perf_data_of(info), is_late(info), *static_cast<const ucontext_t*>(context));
     return true;
   }
   sample(origin, *static_cast<const ucontext_t*>(context));

@@ -13,6 +13,7 @@
 #include "hpcrun/sample/perf_event.h"
 #include "prof/base/message.h"
 #include "prof/base/pfm.h"
+#include "prof/launch/waste_events.h"
 
 namespace prof {
 
@@ -216,6 +217,8 @@ std::vector<EventDescription> list_events() {
       {kLocks, "contended locks: waiting threads and holders; adds no samples"},
       {"REALTIME", "elapsed time of each thread, waiting included (s); default rate 200 samples/s"},
   };
+  const std::vector<EventDescription> waste = waste_events();
+  events.insert(events.end() - 1, waste.begin(), waste.end());
   const Pfm* const pfm = find_pfm();
   if (!pfm) return events;
   for (int pmu = 0; pmu < PFM_PMU_MAX; ++pmu) {
