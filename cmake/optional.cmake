@@ -83,12 +83,27 @@ macro(prof_find_LLVM)
   endif()
 endmacro()
 
+# Headers and static libraries, both of Debian's package valgrind: the tool's code is for this version.
+macro(prof_find_VALGRIND)
+  find_path(PROF_VALGRIND_INCLUDE pub_tool_tooliface.h PATH_SUFFIXES valgrind)
+  find_path(PROF_VALGRIND_LIBRARIES libcoregrind-amd64-linux.a
+    PATHS /usr/lib/x86_64-linux-gnu/valgrind /usr/libexec/valgrind /usr/lib/valgrind /usr/lib64/valgrind)
+  set(found "")
+  if(PROF_VALGRIND_INCLUDE AND PROF_VALGRIND_LIBRARIES AND EXISTS ${PROF_VALGRIND_INCLUDE}/config.h)
+    file(STRINGS ${PROF_VALGRIND_INCLUDE}/config.h version REGEX "^#define VERSION \"3\\.19\\.")
+    if(version)
+      set(found "Valgrind 3.19 in ${PROF_VALGRIND_LIBRARIES}")
+    endif()
+  endif()
+endmacro()
+
 prof_find_optional(QT "Qt" "install qt6-base-dev and qt6-svg-dev")
 prof_find_optional(CUDA "CUDA" "run tools/cuda-headers, or install CUDA 13 with CUPTI under /usr/local/cuda")
 prof_find_optional(OPENCL "OpenCL" "install ocl-icd-opencl-dev and opencl-headers")
 prof_find_optional(MPI "MPI" "install libopenmpi-dev")
 prof_find_optional(OTF2 "OTF2" "install libotf2-trace-dev")
 prof_find_optional(LLVM "prof cc" "install llvm-14-dev")
+prof_find_optional(VALGRIND "prof exact" "install valgrind 3.19")
 
 function(prof_print_optional)
   message(STATUS "Optional parts:")

@@ -1,6 +1,6 @@
 # Optional parts. AUTO uses a part when its packages are found and names it as missing when they are
 # not; ON makes a missing package an error; OFF leaves the part out.
-foreach(part QT CUDA OPENCL MPI OTF2 LLVM)
+foreach(part QT CUDA OPENCL MPI OTF2 LLVM VALGRIND)
   set(PROF_WITH_${part} AUTO CACHE STRING "Build the ${part} part: AUTO, ON or OFF")
   set_property(CACHE PROF_WITH_${part} PROPERTY STRINGS AUTO ON OFF)
 endforeach()

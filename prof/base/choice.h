@@ -28,7 +28,7 @@ CLI::Validator choice(const std::map<std::string, Enum>& names) {
     std::string listed;
     std::vector<std::string> known;
     for (const auto& entry : names) {
-      listed += (listed.empty() ? "" : ", ") + entry.first;
+      listed += (listed.empty() ? "" : "|") + entry.first;
       known.push_back(entry.first);
     }
     const std::string wrong = std::exchange(text, {});

@@ -26,6 +26,7 @@ constexpr const char* kMemoryPreload = "libprof-heap.so";        // likewise
 constexpr const char* kSyncPreload = "libprof-locks.so";         // likewise
 constexpr const char* kMpiPreload = "libprof-mpi.so";            // likewise
 constexpr const char* kIsolatePreload = "libprof-isolate.so";    // likewise
+constexpr const char* kExactTool = "profexact-amd64-linux";      // likewise
 constexpr const char* kRegionsPlugin = "prof-regions.so";        // likewise
 
 bool one_preload_entry(const fs::path& path) {
@@ -113,6 +114,15 @@ fs::path find_isolating_allocator() {
   for (const fs::path& folder : library_folders())
     if (fs::path library = folder / kIsolatingAllocator; fs::exists(library, error)) return library;
   return {};
+}
+
+fs::path find_exact_tool() {
+  const fs::path tool = find_runtime_library().parent_path() / kExactTool;
+  std::error_code error;
+  if (fs::exists(tool, error)) return tool;
+  fail(kOwnFailure,
+       "prof was built without Valgrind 3.19, which `prof exact` needs; install the package valgrind and "
+       "rebuild prof");
 }
 
 fs::path find_regions_plugin() {

@@ -34,6 +34,10 @@ std::filesystem::path find_isolate_preload();
 constexpr char kIsolatingAllocator[] = "libjemalloc.so.2";
 std::filesystem::path find_isolating_allocator();
 
+// Returns the Valgrind tool of `prof exact` (exact/valgrind), next to the runtime. Throws CommandError (125)
+// if prof was built without it.
+std::filesystem::path find_exact_tool();
+
 // Returns prof-regions.so, the clang plugin with which `prof cc` annotates code (repair/isolate/pass). Throws
 // CommandError (125) if prof was built without it.
 std::filesystem::path find_regions_plugin();

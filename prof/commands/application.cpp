@@ -11,6 +11,7 @@
 #include "prof/commands/attach.h"
 #include "prof/commands/diff.h"
 #include "prof/commands/doctor.h"
+#include "prof/commands/exact.h"
 #include "prof/commands/import.h"
 #include "prof/commands/list.h"
 #include "prof/commands/pause.h"
@@ -30,6 +31,7 @@ Application::Application(int& status)
 
   add_run_command(*this, status);
   add_attach_command(*this, status);
+  add_exact_command(*this, status);
   add_pause_commands(*this, status);
   add_analyze_command(*this, status);
   add_report_command(*this, status);

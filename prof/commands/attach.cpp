@@ -28,6 +28,7 @@
 #include "prof/launch/launch.h"
 #include "prof/launch/measured_process.h"
 #include "prof/launch/trigger.h"
+#include "prof/launch/waste_events.h"
 #include "prof/ranks/measurement_directory.h"
 #include "prof/results/databases.h"
 #include "prof/results/share.h"
@@ -202,6 +203,7 @@ int attach(int pid, const MeasuringOptions& options) {
   if (take_contention(names) != ContentionRequest::None)
     fail(kOwnFailure,
          "-e contention cannot attach to a running process; start the program with `prof run -e contention`");
+  const uint64_t waste_kinds = take_memory_waste(names);
   const std::vector<hpcrun::EventSpec> events = parse_user_events(names);
   const std::optional<hpcrun::Trigger> users = users_trigger();
   const fs::path runtime = find_runtime_library();
@@ -220,6 +222,7 @@ int attach(int pid, const MeasuringOptions& options) {
   const std::string settings = settings_text({{hpcrun::kEnvDirectory, directory.string()},
                                               {hpcrun::kEnvEvents, format_events(events)},
                                               {hpcrun::kEnvTrace, options.trace ? "1" : "0"},
+                                              {hpcrun::kEnvWaste, std::to_string(waste_kinds)},
                                               {hpcrun::kEnvMounts, own_mount_namespace()},
                                               {hpcrun::kEnvTrigger, trigger_name(trigger)}});
   const std::string start = present_time();

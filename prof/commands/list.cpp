@@ -16,6 +16,7 @@
 #include "analysis/views/tree/wording.h"
 #include "hpcrun/measurement/device_metrics.h"
 #include "hpcrun/measurement/lock_metrics.h"
+#include "hpcrun/measurement/waste_metrics.h"
 #include "prof/base/choice.h"
 #include "prof/base/message.h"
 #include "prof/command_line/description.h"
@@ -79,6 +80,7 @@ std::vector<Listed> measurable_metrics() {
     for (const auto& metric : metrics) rows.push_back({metric.name, metric.unit, metric.description});
   };
   add(hpcrun::kLockMetrics);
+  add(hpcrun::kWasteMetrics);
   add(hpcrun::kDeviceMetrics);
   return rows;
 }

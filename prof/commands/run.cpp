@@ -81,29 +81,29 @@ void add_run_command(CLI::App& app, int& status) {
   CLI::Option* const repair =
       command
           ->add_option("--repair", options->repair,
-                       "Repair contention while the program runs: layout, layout:FILE, locks, isolate or "
-                       "none [layout,locks]")
+                       "Repair false sharing while the program runs: layout, layout:FILE, locks, isolate or "
+                       "none; without KIND: layout,locks")
           // The values that shells offer. parse_repair_request() checks the whole value.
           ->check(CLI::Validator([](std::string&) { return std::string(); },
                                  "layout|locks|layout,locks|isolate|isolate:always|none"))
           ->type_name("KIND[,KIND]");
   make_value_optional(*repair, kDefaultRepairs);
-  CLI::Option* const verify =
-      command
-          ->add_option(
-              "--verify", options->verify,
-              "After the run, time N pairs of runs, without and with the repairs; keep what helps [3]")
-          ->check(within(1, 100))
-          ->type_name("N");
+  CLI::Option* const verify = command
+                                  ->add_option("--verify", options->verify,
+                                               "After the run, time N pairs of runs, without and with the "
+                                               "repairs; keep what helps; without N: 3")
+                                  ->check(within(1, 100))
+                                  ->type_name("N");
   make_value_optional(*verify, "3");
   command
       ->add_option("--ranks", options->ranks,
                    "Ranks to measure: a list (0-15,1024) or a percentage (10%) [all]")
       ->type_name("LIST|PCT%");
   command
-      ->add_option(
-          "--aggregate", options->aggregate,
-          "node: write measurements to each node's local disk, then merge them into one file per node [none]")
+      ->add_option("--aggregate", options->aggregate,
+                   "Where ranks write: none (the measurement directory), or node (each node's local disk, "
+                   "then one file "
+                   "per node) [none]")
       ->transform(choice(kAggregates))
       ->type_name("HOW");
   command->add_option("command", options->command, "Program to measure, and its arguments")

@@ -15,6 +15,7 @@
 #include "tests/analysis/database/files.h"
 #include "tests/analysis/import/perf_writer.h"
 #include "tests/elf/small_file.h"
+#include "tests/exact/synthetic_dump.h"
 #include "tests/fuzz/database_files.h"
 #include "tests/fuzz/timeline_seed.h"
 #include "tests/fuzz/workers_seed.h"
@@ -106,6 +107,7 @@ void add_measurements(const Seeds& seeds) {
         .queues = 1,
         .tasks = 400,
         .device_period_ns = 1'000'000}},
+      {"waste", {.threads = 2, .samples = 40, .contexts = 20, .wasted = 20}},
       {"accesses", {.threads = 2, .samples = 100, .contexts = 20, .accesses_every = 3}},
   };
   for (const auto& [name, run] : runs) {
@@ -260,6 +262,8 @@ void add_elf_files(const Seeds& seeds) {
 void add_texts(const Seeds& seeds) {
   seeds.add("perf_map", "map",
             "1000 100 function one\n2000 10 two\n1000 80 three\n7f0000000000 4096 Interpreter\n");
+  seeds.add("exact_dump", "all_kinds", test::bytes_of(test::synthetic_dump()));
+  seeds.add("exact_dump", "log", "==1== vex amd64->IR: unhandled instruction bytes: 0x62\nvalgrind: x\n");
   seeds.add("go_functions", "known", test::known_go_table().bytes());
   seeds.add(
       "run_record", "record",
