@@ -11,6 +11,7 @@
 #include "analysis/findings/idle_threads.h"
 #include "analysis/findings/locks.h"
 #include "analysis/findings/measurement.h"
+#include "analysis/findings/memory_waste.h"
 #include "analysis/findings/order.h"
 #include "analysis/findings/ranks.h"
 #include "analysis/findings/stalls.h"
@@ -31,8 +32,8 @@ constexpr Finder kOfCosts[] = {
 };
 
 // Findings from other data that the runtime recorded, and on the measurement.
-constexpr Finder kOfRecords[] = {measurement_findings, contention_findings, lock_findings, deadlock_findings,
-                                 idle_findings};
+constexpr Finder kOfRecords[] = {measurement_findings, contention_findings, lock_findings,
+                                 deadlock_findings,    idle_findings,       memory_waste_findings};
 
 }  // namespace
 

@@ -15,7 +15,7 @@ namespace prof {
 struct FindingContext {
   std::string role;               // "hottest", "caller"
   std::vector<CodeFrame> frames;  // the innermost first
-  bool is_subject = false;        // marks the subject; if no context is marked, the first one is
+  bool is_subject = false;        // the finding is about this context; if none is marked, about the first
 };
 
 struct FindingCost {
@@ -25,7 +25,7 @@ struct FindingCost {
   std::string basis;        // how the value was obtained
 };
 
-// What removing the cause saves, in seconds of the same quantity as `cost`.
+// What removing the cause saves, in seconds. If `cost` is a time, it is the same kind of time.
 struct FindingSaving {
   double low_s = 0, high_s = 0;  // for an estimate, the 90 % interval; for a bound, 0 and the upper bound
   bool is_bound = true;          // true: high_s is an upper bound; false: an estimate

@@ -17,6 +17,9 @@ constexpr Spelling<FindingKind> kKinds[] = {
     {FindingKind::Lock, "lock"},
     {FindingKind::Deadlock, "deadlock"},
     {FindingKind::IdleThreads, "idle-threads"},
+    {FindingKind::DeadStore, "dead-store"},
+    {FindingKind::SilentStore, "silent-store"},
+    {FindingKind::RedundantLoad, "redundant-load"},
     {FindingKind::SlowRank, "slow-rank"},
     {FindingKind::SlowNode, "slow-node"},
     {FindingKind::LoadImbalance, "load-imbalance"},
@@ -64,6 +67,10 @@ std::string_view view_of(FindingKind kind) {
     case FindingKind::Deadlock:
     case FindingKind::IdleThreads:
       return "locks";
+    case FindingKind::DeadStore:
+    case FindingKind::SilentStore:
+    case FindingKind::RedundantLoad:
+      return "memory-waste";
     default:
       return {};
   }

@@ -4,6 +4,7 @@
 
 #include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/locks.h"
+#include "analysis/pipeline/memory_waste.h"
 
 namespace prof {
 namespace {
@@ -60,6 +61,7 @@ MeasurementStore::Contents contents_of(const ProcessMeasurement& measurement) {
   MeasurementStore::Contents contents;
   contents.accesses = has_accesses(measurement);
   contents.lock_waits = has_lock_waits(measurement);
+  contents.memory_waste = has_memory_waste(measurement);
   contents.repairs = !measurement.repairs.empty();
   for (const MeasuredThread& thread : measurement.threads) {
     contents.device_waits |= thread.wait_extents && !thread.wait_extents->empty();

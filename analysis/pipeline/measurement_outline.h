@@ -9,7 +9,7 @@
 namespace prof {
 
 // Returns the outline. Of a thread's call paths it has only the root, with the sum of each metric. It has no
-// objects, repairs, writes, waits, locks or streams.
+// objects, repairs, writes, waits, locks, wasted accesses or streams.
 ProcessMeasurement outline_of(const ProcessMeasurement& measurement);
 
 // Returns which of the omitted parts the measurement has.
@@ -22,8 +22,8 @@ bool is_outline(const ProcessMeasurement& outline, const MeasurementStore::Conte
 // Serialization for other processes (analysis/workers/packing.h). Measurements are serialized as outlines.
 template <typename Archive>
 void fields(Archive& archive, MeasurementStore::Contents& contents) {
-  auto& [accesses, lock_waits, device_waits, repairs, nodes] = contents;
-  archive(accesses, lock_waits, device_waits, repairs, nodes);
+  auto& [accesses, lock_waits, memory_waste, device_waits, repairs, nodes] = contents;
+  archive(accesses, lock_waits, memory_waste, device_waits, repairs, nodes);
 }
 template <typename Archive>
 void fields(Archive& archive, ClockDrift& drift) {

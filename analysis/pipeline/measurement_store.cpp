@@ -8,6 +8,7 @@
 
 #include "analysis/pipeline/locks.h"
 #include "analysis/pipeline/measurement_outline.h"
+#include "analysis/pipeline/memory_waste.h"
 #include "analysis/pipeline/parallel.h"
 #include "analysis/pipeline/stored_files.h"
 #include "analysis/pipeline/waits.h"
@@ -83,10 +84,11 @@ class FileWarnings {
   std::vector<Group> groups_;
 };
 
-// Charges the waiting times, after a measurement was read.
+// Adds the metrics that the runtime records in other forms, after a measurement was read.
 void charge(ProcessMeasurement& measurement, const RunRecord& record) {
   charge_waits(measurement, record);
   charge_locks(measurement);
+  charge_memory_waste(measurement);
 }
 
 size_t bytes_of(const ProcessMeasurement& measurement) {
@@ -95,7 +97,8 @@ size_t bytes_of(const ProcessMeasurement& measurement) {
                  measurement.written.size() * sizeof(MeasuredWritten);
   for (const MeasuredThread& thread : measurement.threads)
     bytes += sizeof thread + thread.nodes.size() * sizeof(MeasuredNode) +
-             thread.cells.size() * sizeof(MeasuredCell) + thread.locks.size() * sizeof(MeasuredLockCell);
+             thread.cells.size() * sizeof(MeasuredCell) + thread.locks.size() * sizeof(MeasuredLockCell) +
+             thread.waste.size() * sizeof(MeasuredWasteCell);
   return bytes;
 }
 
@@ -115,14 +118,21 @@ bool reduce_to(const std::vector<MeasuredThread>& threads, const std::vector<uin
     std::erase_if(thread.cells, [&](const MeasuredCell& cell) { return cell.node >= nodes[i]; });
     std::erase_if(thread.waits, [&](const MeasuredWait& wait) { return wait.node >= nodes[i]; });
   }
-  // Locks and objects refer to nodes of any thread of the process.
+  // Locks, wasted accesses and objects refer to nodes of any thread of the process.
   const auto is_new = [&](uint32_t thread, uint32_t node) {
     const auto at = std::ranges::lower_bound(threads, thread, {}, &MeasuredThread::index);
     return at == threads.end() || at->index != thread ||
            node >= nodes[static_cast<size_t>(at - threads.begin())];
   };
-  for (MeasuredThread& thread : measurement.threads)
+  for (MeasuredThread& thread : measurement.threads) {
     std::erase_if(thread.locks, [&](const MeasuredLockCell& cell) { return is_new(cell.thread, cell.node); });
+    std::erase_if(thread.waste, [&](const MeasuredWasteCell& cell) {
+      return is_new(cell.first_thread, cell.first_node) ||
+             (cell.second_node != 0 && is_new(cell.second_thread, cell.second_node));
+    });
+    for (MeasuredWasteCell& cell : thread.waste)
+      if (cell.object_node != 0 && is_new(cell.object_thread, cell.object_node)) cell.object_node = 0;
+  }
   std::erase_if(measurement.objects,
                 [&](const MeasuredObject& object) { return is_new(object.thread, object.node); });
   return true;

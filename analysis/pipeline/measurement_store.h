@@ -50,6 +50,7 @@ class MeasurementStore {
   struct Contents {
     bool accesses = false;  // or counted writes
     bool lock_waits = false;
+    bool memory_waste = false;
     bool device_waits = false;
     bool repairs = false;
     std::vector<uint32_t> nodes;  // the number of nodes of each thread

@@ -10,6 +10,7 @@
 #include "analysis/pipeline/contention.h"
 #include "analysis/pipeline/devices.h"
 #include "analysis/pipeline/locks.h"
+#include "analysis/pipeline/memory_waste.h"
 #include "analysis/pipeline/merged_run.h"
 #include "analysis/pipeline/metrics.h"
 #include "analysis/pipeline/parallel.h"
@@ -197,6 +198,7 @@ std::vector<DeviceUse> used_devices(const MergedRun& run, const Database& databa
 struct Details {
   std::vector<ContendedRecord> contention;
   LocksRecord locks;
+  MemoryWaste memory_waste;
   RunRepairs repairs;
 };
 
@@ -208,8 +210,8 @@ Details details_of(const std::shared_ptr<const MergedRun>& run, const AnalyzeOpt
     const ProcessMeasurement& outline = run->store().outlines()[i];
     const MeasurementStore::Contents& contents = run->store().contents(i);
     const bool has_queues = !outline.queues.empty();
-    if (!contents.accesses && !contents.lock_waits && !contents.repairs && !contents.device_waits &&
-        !has_queues) {
+    if (!contents.accesses && !contents.lock_waits && !contents.memory_waste && !contents.repairs &&
+        !contents.device_waits && !has_queues) {
       details.repairs.add(outline, {});
       continue;
     }
@@ -221,6 +223,7 @@ Details details_of(const std::shared_ptr<const MergedRun>& run, const AnalyzeOpt
                         std::back_inserter(details.contention));
     details.repairs.add(measurement, threads);
     if (contents.lock_waits) add_locks(measurement, threads, options.attribution, details.locks, warnings);
+    if (contents.memory_waste) details.memory_waste.add(measurement, threads, options.attribution, warnings);
     devices.add(i, process);
   }
   std::ranges::stable_sort(details.contention, std::greater(), [](const ContendedRecord& record) {
@@ -319,6 +322,7 @@ Analysis analyze(const std::vector<std::filesystem::path>& directories, const An
   found.repairs = std::move(repaired);
   if (looked_for_contention(outlines)) found.contention = analysis.contention;
   if (followed_locks(outlines)) found.locks = std::move(details.locks);
+  if (searched_for_memory_waste(outlines)) found.memory_waste = details.memory_waste.take(outlines);
   RunSummary& summary =
       database.run.emplace(summary_of(outlines, records, std::move(found), analysis.warnings));
   remove_strays(summary, {database.contexts.size(), database.profiles.size()});

@@ -279,6 +279,7 @@ void make_valid_utf8(RunSummary& run) {
   }
   for (LockRecord& lock : run.locks.locks) make_fields_valid(lock);
   for (OpenWaitRecord& wait : run.locks.open) make_fields_valid(wait);
+  for (WastePair& pair : run.memory_waste.pairs) make_fields_valid(pair);
   for (RepairsRecord::Page& page : run.repairs.pages) make_fields_valid(page);
 }
 
@@ -302,6 +303,7 @@ RunSummary summary_of(const Measurements& measurements, const std::vector<RunRec
     run.followed_locks = true;
     run.locks = std::move(*found.locks);
   }
+  if (found.memory_waste) run.memory_waste = std::move(*found.memory_waste);
   run.repairs = std::move(found.repairs);
   make_valid_utf8(run);
   return run;

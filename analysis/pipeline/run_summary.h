@@ -11,11 +11,12 @@
 
 namespace prof {
 
-// The findings in the measurements of a run. `contention` and `locks` are unset if they were not measured.
+// The findings in the measurements of a run. Unset members were not measured.
 struct RecordsOfRun {
   std::vector<DeviceUse> devices;
   std::optional<std::vector<ContendedRecord>> contention;
   std::optional<LocksRecord> locks;
+  std::optional<MemoryWasteRecord> memory_waste;
   RepairsRecord repairs;
 };
 

@@ -144,6 +144,15 @@ RepairsRecord repairs_in(const Json& json) {
   return record;
 }
 
+MemoryWasteRecord memory_waste_in(const Json& json) {
+  MemoryWasteRecord record;
+  record.was_searched = true;
+  read_fields(json, record);
+  read_list(json, "totals", record.totals);
+  read_list(json, "pairs", record.pairs);
+  return record;
+}
+
 // Databases of older versions have sentences without a kind.
 std::vector<Note> notes_in(const Json& json) {
   std::vector<Note> notes;
@@ -247,6 +256,13 @@ Json locks_as_json(const LocksRecord& records) {
   return json;
 }
 
+Json memory_waste_as_json(const MemoryWasteRecord& record) {
+  Json json = fields_as_json<Json>(record);
+  json["totals"] = list_as_json(record.totals);
+  json["pairs"] = list_as_json(record.pairs);
+  return json;
+}
+
 Json repairs_as_json(const RepairsRecord& record) {
   Json json = fields_as_json<Json>(record);
   json["declined_locks"] = counts_as_json<Json>(record.declined_locks);
@@ -280,6 +296,7 @@ Json run_as_json(const RunSummary& run) {
     for (const hpcrun::ContentionSource source : run.contention_sources) sources.push_back(name_of(source));
   }
   if (run.followed_locks) json["locks"] = locks_as_json(run.locks);
+  if (run.memory_waste.was_searched) json["memory_waste"] = memory_waste_as_json(run.memory_waste);
   if (run.repairs.was_asked_for()) json["repairs"] = repairs_as_json(run.repairs);
   return json;
 }
@@ -334,6 +351,8 @@ RunSummary run_in(const Json& json, RunLimits limits) {
     summary.followed_locks = true;
     summary.locks = locks_in(locks);
   }
+  if (const Json& waste = member(json, "memory_waste"); waste.is_object())
+    summary.memory_waste = memory_waste_in(waste);
   if (const Json& repairs = member(json, "repairs"); repairs.is_object())
     summary.repairs = repairs_in(repairs);
   summary.notes = notes_in(json);

@@ -36,6 +36,14 @@ void remove_strays(LocksRecord& records, RunLimits limits) {
   remove_strays(records.open, limits);
 }
 
+void remove_strays(MemoryWasteRecord& record, RunLimits limits) {
+  std::erase_if(record.pairs, [&](const WastePair& pair) {
+    return pair.first >= limits.contexts || pair.second >= limits.contexts;
+  });
+  for (WastePair& pair : record.pairs)
+    if (pair.allocation >= limits.contexts) pair.allocation = 0;
+}
+
 }  // namespace
 
 uint64_t RunSummary::dropped_samples() const {
@@ -50,6 +58,7 @@ void remove_strays(RunSummary& run, RunLimits limits) {
                   [&](const DeviceUse::Queue& queue) { return queue.profile >= limits.profiles; });
   for (ContendedRecord& record : run.contention) remove_strays(record, limits);
   remove_strays(run.locks, limits);
+  remove_strays(run.memory_waste, limits);
   for (RepairsRecord::Site& site : run.repairs.sites)
     if (site.context >= limits.contexts) site.context = 0;
 }

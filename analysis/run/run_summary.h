@@ -11,6 +11,7 @@
 #include "analysis/run/contended_record.h"
 #include "analysis/run/device_use.h"
 #include "analysis/run/lock_record.h"
+#include "analysis/run/memory_waste_record.h"
 #include "analysis/run/note.h"
 #include "analysis/run/repair_record.h"
 #include "hpcrun/measurement/format.h"
@@ -62,6 +63,7 @@ struct RunSummary {
   std::vector<hpcrun::ContentionSource> contention_sources;
   bool followed_locks = false;
   LocksRecord locks;
+  MemoryWasteRecord memory_waste;
   RepairsRecord repairs;  // was_asked_for() is false if no repair was requested
 
   uint64_t dropped_samples() const;

@@ -7,6 +7,7 @@ using hpcrun::AccessKind;
 using hpcrun::ContentionSource;
 using hpcrun::NoteKind;
 using hpcrun::Sharing;
+using hpcrun::WasteKind;
 using hpcrun::WhyShared;
 
 constexpr Spelling<Sharing> kSharing[] = {
@@ -59,6 +60,10 @@ constexpr Spelling<WaitedFor> kWaited[] = {{WaitedFor::UnknownLock, "lock"},
 constexpr Spelling<LockObstacle> kObstacles[] = {
     {LockObstacle::Memory, "memory"}, {LockObstacle::Elided, "elided"}, {LockObstacle::Priority, "priority"},
     {LockObstacle::Robust, "robust"}, {LockObstacle::Shared, "shared"}, {LockObstacle::Spin, "spin"}};
+
+constexpr Spelling<WasteKind> kWaste[] = {{WasteKind::DeadStore, "dead-store"},
+                                          {WasteKind::SilentStore, "silent-store"},
+                                          {WasteKind::RedundantLoad, "redundant-load"}};
 
 constexpr Spelling<SiteFate> kSites[] = {
     {SiteFate::Declined, "declined"}, {SiteFate::Placed, "placed"}, {SiteFate::Planned, "planned"}};
@@ -144,6 +149,10 @@ std::span<const Spelling<WaitedFor>> spellings() {
 template <>
 std::span<const Spelling<LockObstacle>> spellings() {
   return kObstacles;
+}
+template <>
+std::span<const Spelling<WasteKind>> spellings() {
+  return kWaste;
 }
 template <>
 std::span<const Spelling<SiteFate>> spellings() {

@@ -50,6 +50,9 @@ std::span<const Spelling<WaitedFor>> spellings();
 // "robust", "spin"
 template <>
 std::span<const Spelling<LockObstacle>> spellings();
+// "dead-store", "silent-store", "redundant-load"
+template <>
+std::span<const Spelling<hpcrun::WasteKind>> spellings();
 // "placed", "planned", "declined"
 template <>
 std::span<const Spelling<SiteFate>> spellings();

@@ -22,8 +22,10 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          "In the name of the measurement directory, %p stands for the process ID of prof, %h for the host "
          "name, %r for the MPI rank, %j for the job ID (the local time if there is no job) and %% for a "
          "percent sign. The default is prof-PROGRAM-%j-%p; MPI ranks share one directory, without %p.",
-         "-e selects CPUTIME, REALTIME (elapsed time), locks (lock waits), contention (false sharing) or a "
-         "hardware event; `prof list events` lists them. --verify runs the program again, with empty "
+         "-e selects CPUTIME, REALTIME (elapsed time), locks (lock waits), contention (false sharing), "
+         "memory-waste (dead and silent stores, redundant loads) or a hardware event; `prof list events` "
+         "lists "
+         "them. --verify runs the program again, with empty "
          "input and discarded output."},
         {{"prof run ./app", "CPU time, 1,000 samples per second"},
          {"prof run -e CPUTIME@4000 --trace -o fine ./app", "a higher sampling rate, with a timeline"},
@@ -43,6 +45,19 @@ const std::map<std::string, CommandText, std::less<>>& texts() {
          {"prof attach 4711 --duration 10 -o server", "for ten seconds"},
          {"prof attach 4711 -e REALTIME --trace", "elapsed time, with a timeline"}},
         "docs/attach.md"}},
+      {"prof exact",
+       {{"Runs the program in Valgrind, follows each of its loads and stores with its call path, and prints "
+         "the "
+         "path of the database. Child processes are included. The program runs 5 to 40 times slower. "
+         "`prof run -e memory-waste` finds the same kinds of waste by sampling, at a low cost.",
+         "--dead-stores counts bytes that are stored, and stored again before they are loaded. "
+         "--silent-stores "
+         "counts bytes that are stored although they are there already. --redundant-loads counts bytes that "
+         "are loaded again although they have not changed. Several may be given."},
+        {{"prof exact --dead-stores -o waste ./app", "dead stores, by pairs of call paths"},
+         {"prof report waste --view=memory-waste", "the pairs, and what to change"},
+         {"prof exact --count -o counts ./app", "how often each instruction is executed"}},
+        "docs/exact.md"}},
       {"prof analyze",
        {{"Attributes samples to functions, source lines and inlined calls. `prof run` and `prof report` do "
          "this automatically. Use it after --no-analyze, or to analyze several directories as one run."},

@@ -11,7 +11,7 @@
 namespace prof {
 namespace {
 
-constexpr size_t kMaxNamesColumns = 90;  // keeps the message to one line
+constexpr size_t kMaxNamesColumns = 80;  // keeps the message to one line
 
 std::vector<std::string> names_of(const std::vector<CommandDescription>& commands) {
   std::vector<std::string> names;

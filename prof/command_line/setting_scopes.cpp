@@ -33,6 +33,15 @@ const std::vector<ScopedSetting>& scoped_settings() {
       {"attach.output", Personal},
       {"attach.share", Personal},
       {"attach.quiet", Project},
+      {"exact.dead-stores", Project},
+      {"exact.silent-stores", Project},
+      {"exact.redundant-loads", Project},
+      {"exact.count", Project},
+      {"exact.no-analyze", Project},
+      {"exact.force", Personal},
+      {"exact.output", Personal},
+      {"exact.share", Personal},
+      {"exact.quiet", Project},
       {"analyze.output", Personal},
       {"analyze.jobs", Personal},        // the machine is the user's
       {"analyze.no-sources", Personal},  // controls whether files are copied

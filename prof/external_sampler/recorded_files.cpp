@@ -52,14 +52,24 @@ std::string command_of(int pid) {
   return text;
 }
 
+std::string reason_not_loaded(ProgramKind kind) {
+  return kind == ProgramKind::Go       ? "in a Go program"
+         : kind == ProgramKind::Static ? "in a statically linked program"
+                                       : "in a program that does not load it";
+}
+
 std::string reason_no_contention(ProgramKind kind, const std::string& program) {
-  const char* const why = kind == ProgramKind::Go       ? "in a Go program"
-                          : kind == ProgramKind::Static ? "in a statically linked program"
-                                                        : "in a program that does not load it";
   return fmt::format(
       "Contention was not measured in {}: that needs prof's runtime, which cannot be loaded {}; if the "
       "processor samples memory accesses, use `perf c2c record` and `prof import perf.data`.",
-      printable(std::filesystem::path(program).filename().string()), why);
+      printable(std::filesystem::path(program).filename().string()), reason_not_loaded(kind));
+}
+
+std::string reason_no_waste(ProgramKind kind, const std::string& program) {
+  return fmt::format(
+      "Memory waste was not measured in {}: that needs prof's runtime, which cannot be loaded {}; use `prof "
+      "exact`.",
+      printable(std::filesystem::path(program).filename().string()), reason_not_loaded(kind));
 }
 
 std::string reason_outside(ProgramKind kind, const std::string& program) {
@@ -188,6 +198,7 @@ bool OutsideRecorder::open_file(Process& process) {
     process.file->write_metric(metric);
   }
   process.file->write_note(reason_outside(process.kind, process.program).c_str());
+  if (plan_.waste) process.file->write_note(reason_no_waste(process.kind, process.program).c_str());
   if (plan_.contention)
     process.file->write_note(reason_no_contention(process.kind, process.program).c_str(),
                              hpcrun::NoteKind::Contention);

@@ -32,6 +32,7 @@ struct OutsidePlan {
   // Variables with which the program was launched (RankPart), for its measurement file.
   std::vector<std::pair<std::string, std::string>> launch_variables;
   bool contention = false;  // was requested, but does not work from outside
+  bool waste = false;       // likewise: wasted stores and loads
 };
 
 class OutsideRecorder {

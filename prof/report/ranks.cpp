@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLabelColumns = 15;
+constexpr size_t kRankLabelColumns = 15;
 constexpr size_t kNodeColumns = 14;
 constexpr size_t kMaxRanks = 32;        // if there are more, those that differ most
 constexpr double kNoDifference = 0.01;  // of a rank's time
@@ -62,7 +62,7 @@ class RanksText {
 
  private:
   void labelled(const char* label, const std::string& text) {
-    out_.write(wrapped_behind(fmt::format("{:<{}}", label, kLabelColumns), text, style_));
+    out_.write(wrapped_behind(fmt::format("{:<{}}", label, kRankLabelColumns), text, style_));
   }
   void labelled(const std::string& label, const std::string& text) { labelled(label.c_str(), text); }
 

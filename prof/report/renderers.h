@@ -47,6 +47,11 @@ void locks_as_text(const CallTree& tree, const RunSummary& run, TextStyle style,
 void locks_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options, Output& out);
 void locks_as_csv(const CallTree& tree, const RunSummary& run, Output& out);
 
+void memory_waste_as_text(const CallTree& tree, const RunSummary& run, TextStyle style, Output& out);
+void memory_waste_as_json(const CallTree& tree, const RunSummary& run, const ReportOptions& options,
+                          Output& out);
+void memory_waste_as_csv(const CallTree& tree, const RunSummary& run, Output& out);
+
 void ranks_as_text(const CallTree& tree, const RunSummary& run, const RankReport& report, TextStyle style,
                    Output& out);
 void ranks_as_json(const CallTree& tree, const RunSummary& run, const RankReport& report,

@@ -12,6 +12,7 @@
 #include "analysis/findings/all_findings.h"
 #include "analysis/views/run/format_contention.h"
 #include "analysis/views/run/format_locks.h"
+#include "analysis/views/run/memory_waste.h"
 #include "analysis/views/run/overhead.h"
 #include "analysis/views/run/stall_report.h"
 #include "analysis/views/tree/line_tree.h"
@@ -34,6 +35,7 @@ const std::map<std::string, ReportView> kViews = {{"summary", ReportView::Summar
                                                   {"idleness", ReportView::Idleness},
                                                   {"contention", ReportView::Contention},
                                                   {"locks", ReportView::Locks},
+                                                  {"memory-waste", ReportView::MemoryWaste},
                                                   {"ranks", ReportView::Ranks}};
 const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
                                                       {"json", ReportFormat::Json},
@@ -45,7 +47,8 @@ size_t text_columns(const ReportOptions& options, std::FILE* out) {
   if (const size_t columns = terminal_columns(out)) return columns;
   const bool is_prose = options.view == ReportView::Summary || options.view == ReportView::Stalls ||
                         options.view == ReportView::Idleness || options.view == ReportView::Contention ||
-                        options.view == ReportView::Locks || options.view == ReportView::Ranks;
+                        options.view == ReportView::Locks || options.view == ReportView::MemoryWaste ||
+                        options.view == ReportView::Ranks;
   return is_prose ? kSummaryColumns : 0;
 }
 
@@ -94,6 +97,20 @@ void write_locks(const CallTree& tree, const RunSummary& run, const ReportOption
       return locks_as_json(tree, run, options, out);
     case ReportFormat::Csv:
       return locks_as_csv(tree, run, out);
+    case ReportFormat::Patch:
+      return;  // refused earlier
+  }
+}
+
+void write_memory_waste(const CallTree& tree, const RunSummary& run, const ReportOptions& options,
+                        TextStyle style, Output& out) {
+  switch (options.format) {
+    case ReportFormat::Text:
+      return memory_waste_as_text(tree, run, style, out);
+    case ReportFormat::Json:
+      return memory_waste_as_json(tree, run, options, out);
+    case ReportFormat::Csv:
+      return memory_waste_as_csv(tree, run, out);
     case ReportFormat::Patch:
       return;  // refused earlier
   }
@@ -185,7 +202,7 @@ void add_report_options(CLI::App& command, ReportOptions& options) {
   command
       .add_option("--view", options.view,
                   "View to print: summary, top-down, bottom-up, flat, lines, stalls, devices, idleness, "
-                  "contention, locks or ranks [summary]")
+                  "contention, locks, memory-waste or ranks [summary]")
       ->transform(choice(kViews))
       ->type_name("VIEW");
   command
@@ -250,7 +267,8 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
       return kOwnFailure;
     }
   }
-  const bool reads_run = options.view == ReportView::Contention || options.view == ReportView::Locks;
+  const bool reads_run = options.view == ReportView::Contention || options.view == ReportView::Locks ||
+                         options.view == ReportView::MemoryWaste;
   const RunSummary run = reads_run ? run_summary(database) : RunSummary{};
   if (options.view == ReportView::Contention) {
     if (const std::optional<std::string> why = reason_no_contention(run)) {
@@ -260,6 +278,12 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
   }
   if (options.view == ReportView::Locks) {
     if (const std::optional<std::string> why = reason_no_locks(run)) {
+      say_line(*why);
+      return kOwnFailure;
+    }
+  }
+  if (options.view == ReportView::MemoryWaste) {
+    if (const std::optional<std::string> why = reason_no_memory_waste(run)) {
       say_line(*why);
       return kOwnFailure;
     }
@@ -278,6 +302,8 @@ int report(const Database& database, const ReportOptions& options, std::FILE* ou
     write_contention(tree, run, options, style, output);
   } else if (options.view == ReportView::Locks) {
     write_locks(tree, run, options, style, output);
+  } else if (options.view == ReportView::MemoryWaste) {
+    write_memory_waste(tree, run, options, style, output);
   } else if (options.view == ReportView::Ranks) {
     write_ranks(tree, options, style, output);
   } else if (options.view == ReportView::Devices) {

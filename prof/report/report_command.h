@@ -26,6 +26,7 @@ enum class ReportView : uint8_t {
   Idleness,
   Contention,
   Locks,
+  MemoryWaste,
   Ranks
 };
 enum class ReportFormat : uint8_t { Text, Json, Csv, Patch };

@@ -27,7 +27,7 @@ Preloads choose_preloads(const RunRequest& request, const RunFacts& facts, const
   Preloads preloads{{libraries.runtime}, {}};
   std::vector<fs::path>& measuring = preloads.measuring;
   measuring.insert(measuring.end(), devices.preload.begin(), devices.preload.end());
-  if (request.contention != ContentionRequest::None || request.repairs.layout)
+  if (request.contention != ContentionRequest::None || request.waste_kinds || request.repairs.layout)
     measuring.push_back(libraries.memory);
   if (request.locks || request.repairs.locks) measuring.push_back(libraries.sync);
   if (facts.is_unnumbered_rank) measuring.push_back(libraries.mpi);
@@ -77,6 +77,8 @@ Environment choose_environment(const RunRequest& request, const RunFacts& facts,
                              preload_list(preloads.measuring, preloads.isolating, facts.preloaded));
   add_contention(request, facts, environment);
   if (request.locks) environment.emplace_back(hpcrun::kEnvLocks, "1");
+  if (request.waste_kinds)
+    environment.emplace_back(hpcrun::kEnvWaste, fmt::format("{}", request.waste_kinds));
   add_repair_environment(request.repairs, has_repair_plan, environment);
   if (request.repairs.isolate) add_isolating_allocator(facts.libraries.allocator, facts.tunables, environment);
   if (request.options.device_trace == DeviceTrace::Sampled)
@@ -98,6 +100,7 @@ OutsidePlan plan_outside(const RunRequest& request, const RunFacts& facts) {
   outside.command = fmt::format("{}", fmt::join(request.options.command, " "));
   outside.refusal = outside_refusal(facts.sampled.events);
   if (facts.rank) outside.launch_variables = facts.rank->environment;
+  outside.waste = request.waste_kinds != 0;
   outside.contention = request.contention == ContentionRequest::Sampled && !request.is_for_repairs;
   return outside;
 }

@@ -55,6 +55,11 @@ void refuse_what_only_the_runtime_does(const RunRequest& request, const Target& 
     fail(kOwnFailure,
          "{}: --repair needs the preloaded runtime, which this program cannot load; leave --repair out",
          target.image.string());
+  if (request.waste_kinds)
+    fail(kOwnFailure,
+         "{}: memory waste is sampled by the preloaded runtime, which this program cannot load; use `prof "
+         "exact --dead-stores`",
+         target.image.string());
   if (request.counts_pages())
     fail(kOwnFailure,
          "{}: -e contention:pages needs the preloaded runtime, which it cannot load; leave "

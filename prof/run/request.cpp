@@ -1,6 +1,7 @@
 #include "prof/run/request.h"
 
 #include "prof/base/message.h"
+#include "prof/launch/waste_events.h"
 #include "prof/run/facts.h"
 
 namespace prof {
@@ -29,6 +30,19 @@ void require_something_to_verify(const RunOptions& options, const RepairRequest&
     fail(kOwnFailure, "--verify needs the analysis that finds repairs; leave --no-analyze out");
 }
 
+// Contention and memory waste both need all of the processor's breakpoints, and converted threads have none.
+void require_free_breakpoints(const RunRequest& request) {
+  if (!request.waste_kinds) return;
+  if (request.isolates() || request.searches)
+    fail(kOwnFailure,
+         "memory waste cannot be measured together with {}, which needs the same breakpoints; run prof twice",
+         request.counts_pages() ? "-e contention:pages" : "--repair");
+  if (request.contention != ContentionRequest::None)
+    fail(kOwnFailure,
+         "memory waste cannot be measured together with -e contention, which needs the same breakpoints; run "
+         "prof twice");
+}
+
 // Takes events that are traced instead of sampled out of the list, and decides the sampling rate of a run
 // with repairs. It is low, because that run should be fast, unless the user requests a higher one.
 void read_events(RunRequest& request) {
@@ -40,6 +54,7 @@ void read_events(RunRequest& request) {
   request.searches = request.is_for_repairs && (repairs.file.empty() || repairs.isolate);
   if (request.searches) names.emplace_back("contention");
   request.locks = take_locks(names);
+  request.waste_kinds = take_memory_waste(names);
   request.contention = take_contention(names);
 }
 
@@ -54,6 +69,7 @@ RunRequest read_run_request(const RunOptions& options, const RankFacts* rank) {
   if (!options.repair.empty()) request.repairs = parse_repair_request(options.repair);
   require_something_to_verify(options, request.repairs);
   read_events(request);
+  require_free_breakpoints(request);
   if (request.counts_pages() && request.repairs.is_for_anything())
     fail(kOwnFailure,
          "-e contention:pages cannot be combined with --repair; leave one of them out, or use -e contention");

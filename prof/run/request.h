@@ -22,6 +22,7 @@ struct RunRequest {
   std::vector<std::string> events;  // sampled events, NAME or NAME@RATE; empty: the default
   bool locks = false;               // -e locks
   ContentionRequest contention = ContentionRequest::None;
+  uint64_t waste_kinds = 0;     // -e dead-stores and similar (prof/launch/waste_events.h)
   bool is_for_repairs = false;  // the run searches for contention to repair it, not to report it
   bool rests = false;           // CPUTIME is sampled at a low rate while threads do not contend
   bool searches = false;        // for repairs that no earlier run found

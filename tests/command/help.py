@@ -134,7 +134,7 @@ class Completion(driver.EndToEnd):
         self.assertEqual(self.bash("prof run --repair=la"), {"layout", "layout,locks"})
         self.assertEqual(self.bash("prof report --view="),
                          {"summary", "top-down", "bottom-up", "flat", "lines", "stalls", "devices", "idleness",
-                          "contention", "locks", "ranks"})
+                          "contention", "memory-waste", "locks", "ranks"})
         self.assertEqual(self.bash("prof report --view=b"), {"bottom-up"})
         self.assertEqual(self.bash("prof report --view t"), {"top-down"})
         self.assertIn("pprof", self.bash("prof export x --format="))

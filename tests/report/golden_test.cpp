@@ -15,6 +15,7 @@
 #include "tests/report/locked.h"
 #include "tests/report/sampled_runs.h"
 #include "tests/report/stalled_ranks.h"
+#include "tests/report/wasting.h"
 
 using namespace prof;
 using namespace prof::test;
@@ -184,6 +185,12 @@ void check_diff(const DiffOptions& options, const std::string& name) {
 TEST_CASE("golden reports of contention and repairs") {
   check_view(contended(), ReportView::Contention, "contention");
   check_view(contended(), ReportView::Summary, "contended-summary");
+}
+
+TEST_CASE("golden reports of wasted stores and loads") {
+  check_view(wasting(), ReportView::MemoryWaste, "memory-waste");
+  check_report(wasting(), ReportView::Summary, ReportFormat::Text, "wasting-summary.txt");
+  check_report(wasting(true), ReportView::MemoryWaste, ReportFormat::Text, "memory-waste-exact.txt");
 }
 
 TEST_CASE("golden reports of locks") {

@@ -18,7 +18,7 @@ namespace {
 constexpr ReportView kViews[] = {
     ReportView::Summary, ReportView::TopDown, ReportView::BottomUp, ReportView::Flat,
     ReportView::Lines,   ReportView::Devices, ReportView::Idleness, ReportView::Contention,
-    ReportView::Locks,   ReportView::Ranks,   ReportView::Stalls,
+    ReportView::Locks,   ReportView::Ranks,   ReportView::Stalls,   ReportView::MemoryWaste,
 };
 
 std::string text_of(const Database& database, const ReportOptions& options) {

@@ -31,9 +31,9 @@ std::string check_picture(const std::string& text) {
 
 }  // namespace
 
-const std::vector<std::string> kPages = {"summary", "top-down", "bottom-up", "flat",     "flame-graph",
-                                         "source",  "timeline", "threads",   "idleness", "contention",
-                                         "locks",   "stalls",   "diff"};
+const std::vector<std::string> kPages = {"summary", "top-down", "bottom-up", "flat",        "flame-graph",
+                                         "source",  "timeline", "threads",   "idleness",    "contention",
+                                         "locks",   "stalls",   "diff",      "memory-waste"};
 
 std::string first_page(const ViewOptions& options) {
   if (!options.view.empty()) return options.view;

@@ -4,6 +4,7 @@
 #include "viewer/findings/contention_page.h"
 #include "viewer/findings/idleness_page.h"
 #include "viewer/findings/locks_page.h"
+#include "viewer/findings/memory_waste_page.h"
 #include "viewer/findings/stalls_page.h"
 #include "viewer/findings/summary_page.h"
 #include "viewer/flame/flame_page.h"
@@ -26,6 +27,7 @@ std::unique_ptr<Page> make_page(const QString& id, Document& document) {
   if (id == "idleness") return std::make_unique<IdlenessPage>(document);
   if (id == "contention") return std::make_unique<ContentionPage>(document);
   if (id == "locks") return std::make_unique<LocksPage>(document);
+  if (id == "memory-waste") return std::make_unique<MemoryWastePage>(document);
   if (id == "stalls") return std::make_unique<StallsPage>(document);
   if (id == "diff") return std::make_unique<DiffPage>(document);
   return nullptr;

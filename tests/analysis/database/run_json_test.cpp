@@ -72,6 +72,10 @@ RunSummary whole_run() {
   run.locks.idle.push_back({1, 2, 0.5, 0.25, 0.125, 1, 1});
   run.locks.open.emplace_back().kind = WaitedFor::SpinLock;
   run.repairs.layout = true;
+  run.memory_waste.was_searched = run.memory_waste.is_exact = true;
+  run.memory_waste.totals.push_back({hpcrun::WasteKind::SilentStore, 10, 80, 5, 40, 2});
+  run.memory_waste.pairs.push_back(
+      {hpcrun::WasteKind::RedundantLoad, 1, 2, true, 5, 40, 8, 2, "a.b", "a.c:1", true});
   run.repairs.declined_locks = {{LockObstacle::Spin, 2}, {LockObstacle::Elided, 1}};
   run.repairs.sites.emplace_back().kind = SiteFate::Planned;
   RepairsRecord::Page& page = run.repairs.pages.emplace_back();
@@ -96,6 +100,7 @@ TEST_CASE("each spelling stands for one value, and an unknown one reads as the f
   check_spellings<ChangedPart>();
   check_spellings<WaitedFor>();
   check_spellings<LockObstacle>();
+  check_spellings<hpcrun::WasteKind>();
   check_spellings<SiteFate>();
   check_spellings<PageFate>();
   check_spellings<Guarantee>();
@@ -110,6 +115,7 @@ TEST_CASE("a run reads as it was written") {
   CHECK(read.locks.blocked[0].kind == WaitedFor::ParallelRegion);
   CHECK(read.repairs.pages[0].why == hpcrun::WhyShared::Forked);
   CHECK(read.repairs.declined_locks == whole_run().repairs.declined_locks);
+  CHECK(read.memory_waste.pairs[0].kind == hpcrun::WasteKind::RedundantLoad);
   CHECK(read.notes == whole_run().notes);
 }
 
@@ -122,4 +128,6 @@ TEST_CASE("what leads to contexts and profiles that are not there is left out") 
   CHECK(read.locks.blocked.empty());
   CHECK(read.locks.idle.empty());
   CHECK(read.locks.open.size() == 1);
+  CHECK(read.memory_waste.pairs.empty());
+  CHECK(read.memory_waste.totals.size() == 1);
 }
