@@ -1,5 +1,6 @@
 // Load imbalance: threads wait at a barrier after each round, and one of them has most of the work. Prints
-// how long the others waited, as timed by the program itself. With FIXED all have the same work.
+// the time that threads waited at the barrier, summed over threads and rounds, as timed by the program
+// itself. With FIXED all have the same work.
 
 #include <pthread.h>
 

@@ -95,7 +95,7 @@ PROGRAMS = (
 showpage
 END"""),
     Program("graphviz", "dot -Tsvg -o graph.svg {input}/graph.dot", needs=("dot",),
-            setup="""python3 -c 'print("digraph {", *(f"n{i} -> n{i * 7 % 180};" for i in range(360)), "}")' > graph.dot"""),
+            setup="""python3 -c 'print("digraph {", *(f"n{i} -> n{i * 7 % 720};" for i in range(1440)), "}")' > graph.dot"""),
     Program("latex", "pdflatex -interaction=batchmode document.tex", needs=("pdflatex",),
             prepare="cp {input}/document.tex .", environment=(("SOURCE_DATE_EPOCH", "0"), ("FORCE_SOURCE_DATE", "1")),
             setup=r"""python3 - > document.tex <<'END'
