@@ -1,12 +1,13 @@
 #pragma once
-// A session is the period during which threads can be converted into processes (converted_thread.h). All
-// memory of the program is *common* during a session: shared by all threads, converted or not. Private
-// futexes do not work across processes: the kernel would not match waiters in the converted thread's process
-// with wakers in the program's process. Therefore the system calls of *every* thread are intercepted by
-// prof's SIGSYS handler during a session (prctl(2), PR_SET_SYSCALL_USER_DISPATCH, Linux 5.11). It turns
-// private futex calls into shared ones, and executes each call in the process that call_table.h prescribes:
-// the program's, or the converted thread's. Unlike a seccomp filter, dispatch ends with the session, and
-// children do not inherit it.
+// A session is the period during which threads can be converted into processes (converted_thread.h). When a
+// session begins, all memory of the program is *common*: shared by all threads, converted or not. Pages that
+// are isolated later are not, nor is memory that note_private_memory() reports. Private futexes do not
+// work across processes: the kernel would not match waiters in the converted thread's process with wakers in
+// the program's process. Therefore the system calls of *every* thread are intercepted by prof's SIGSYS
+// handler during a session (prctl(2), PR_SET_SYSCALL_USER_DISPATCH, Linux 5.11). It turns private futex calls
+// into shared ones, and executes each call in the process that call_table.h prescribes: the program's, or the
+// converted thread's. Unlike a seccomp filter, dispatch ends with the session, and children do not inherit
+// it.
 //
 // All threads enter and leave a session together, each in the handler of the request signal. Otherwise one
 // thread could wait on a private futex while another wakes the shared one. A thread that is created during a
@@ -34,23 +35,26 @@ struct ConversionHooks {
   // In the converted thread, at each request signal, unless the signal ends the conversion. `interrupted`:
   // the handler's context.
   void (*asked)(const ucontext_t& interrupted) = nullptr;
-  // True if the converted thread is in an operation that it must finish. At the end of the operation, the
-  // hook's owner calls leave_where_asked().
+  // True if the converted thread is in an operation that it must finish. If so, whoever set this
+  // hook must call leave_where_asked() (converted_thread.h) in this thread when the operation ends.
   bool (*is_busy)() = nullptr;
   // Before a converted thread waits on the futex word at `address`, or wakes its waiters.
   void (*waits_on)(uint64_t address) = nullptr;
   // Before a session begins, and after it has ended.
   void (*session)(bool begins) = nullptr;
-  // Before the contents or protection of the range change, while there are no converted threads.
+  // Before a system call changes the contents or protection of the range. All converted threads have returned
+  // by then.
   void (*memory_changes)(uint64_t low, uint64_t high) = nullptr;
   // In the caller of begin_isolation(), while all other threads are stopped in handlers: makes all memory
   // that was mapped since the last session common. Returns false if that is not possible; no session begins
   // then.
   bool (*all_stopped)() = nullptr;
-  // Called before a thread stops for a session with moves_all. Returns true if its current allocator call
-  // must finish first; the thread then calls stop_now() at the end of that call.
+  // With SessionOptions::moves_all: called in a thread that is asked to stop because a session begins.
+  // Returns true to postpone the stop because the thread is in an allocator call. Whoever intercepts that
+  // call must call stop_now() in this thread when it returns.
   bool (*ends_call_first)() = nullptr;
-  // Maps an address in a trampoline to the original address in the program. Called for faults.
+  // Maps an address in a trampoline to the original address in the program. Called when a
+  // converted thread faults, for the address at which the original thread repeats the instruction.
   uint64_t (*place_in_program)(uint64_t pc) = nullptr;
   // In the thread that is about to fork, after it has ended the session: makes memory private.
   void (*before_fork)() = nullptr;
@@ -110,15 +114,16 @@ struct Session {
   // Threads that are about to enter. Their system calls may be dispatched, so the handler of SIGSYS is
   // removed only once there are none.
   std::atomic<uint32_t> entering{0};
-  std::atomic<uint32_t> leaving{0};             // threads that wait for the end of Phase::Leaving
-  std::atomic<uint32_t> is_changing_phase{0};   // a thread is beginning or ending a session
-  std::atomic<bool> failed{false};              // a thread cannot enter
-  std::atomic<uint32_t> holds{0};               // while not 0, no thread may be converted
+  std::atomic<uint32_t> leaving{0};            // threads that wait for the end of Phase::Leaving
+  std::atomic<uint32_t> is_changing_phase{0};  // a thread is beginning or ending a session
+  std::atomic<bool> failed{false};             // a thread cannot enter
+  std::atomic<uint32_t> holds{0};              // while not 0, no thread may be converted
   // Writable private memory was mapped since the session began. No thread may be converted from then on.
   std::atomic<bool> has_private_memory{false};
   std::atomic<bool> uses_cpu_timers{false};    // set once the program starts using CPU-time timers or limits
   std::atomic<uint32_t> converted_threads{0};  // including those that are being converted
-  std::atomic<uint32_t> heartbeat{0};    // the controller increments it while the program is not stopped
+  std::atomic<uint32_t> heartbeat{
+      0};  // the controller's loop increments it; it rests while the process is stopped
   std::atomic<bool> ending{false};       // the process ends: deaths of converted threads are ignored
   std::atomic<uint64_t> past_cpu_ns{0};  // CPU time of converted threads that have returned
 };
@@ -168,9 +173,8 @@ bool calls_pass() noexcept;
 // alternate stack, for which Rust allocates only 8 KiB.
 [[noreturn]] void return_from_handler(void* context) noexcept;
 
-// Reaps the processes of converted threads that have returned. If one died any other way, the program is
-// killed by the same signal, as a fatal signal in a thread would do. Ten times a second, each parked original
-// thread polls the process that replaced it.
+// Reaps the processes of converted threads that have returned. If one exited otherwise, the program
+// exits with the same status; if a signal killed it, the same signal kills the program.
 void reap_converted_threads() noexcept;
 
 }  // namespace hpcrun
