@@ -119,11 +119,13 @@ class SummaryText {
                                              shorten_middle(printable(run_.command), columns), status)));
     add_labelled(lines, "ran", format_ran(run_));
     add_known(lines, "selected", format_selected(tree_));
-    add_known(lines, "sampled", format_sampled(tree_, run_));
+    // prof exact follows all accesses: nothing is sampled, and the time of Valgrind is not prof's overhead.
+    const bool is_sampled = !(run_.memory_waste.was_searched && run_.memory_waste.is_exact);
+    if (is_sampled) add_known(lines, "sampled", format_sampled(tree_, run_));
     add_known(lines, "paused", format_paused(run_));
     add_explained(lines, "dropped", format_dropped(run_), run_.dropped, 1);
     if (run_.stacks) add_explained(lines, "stacks", format_stacks(run_), run_.stacks->reasons, 2);
-    add_known(lines, "overhead", format_overhead(run_));
+    if (is_sampled) add_known(lines, "overhead", format_overhead(run_));
     add_known(lines, "repaired", repairs_in_short(run_.repairs));
     const Lines more = notes();
     lines.insert(lines.end(), more.begin(), more.end());

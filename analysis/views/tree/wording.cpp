@@ -7,6 +7,9 @@ namespace prof {
 std::string format_metric(const Metric& metric) {
   if (metric.name == "CPUTIME") return "the CPU time";
   if (metric.name == "REALTIME") return "the elapsed time";
+  if (metric.name == "WRITTEN") return "the bytes written";
+  if (metric.name == "LOADED") return "the bytes loaded";
+  if (metric.name == "INSTRUCTIONS") return "the instructions";
   return is_time(metric) ? metric.name : "all " + metric.name;
 }
 
