@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "analysis/files/folder.h"
 #include "hpcrun/measurement/regular_file.h"
 #include "prof/base/message.h"
 #include "prof/base/runtime_library.h"
@@ -93,8 +94,7 @@ std::vector<fs::path> files_of_tool(const fs::path& directory, const char* exten
 }
 
 void remove_files(const std::vector<fs::path>& files) {
-  std::error_code error;
-  for (const fs::path& file : files) fs::remove(file, error);
+  for (const fs::path& file : files) (void)remove_own(file);  // a file that is left is harmless
 }
 
 // Returns false if the dump could not be converted, after a message.

@@ -29,7 +29,7 @@ class RecordedContexts {
 
   // Returns the node whose leaf is the access. The root if the file is full.
   RecordedNode access(uint32_t index);
-  // Returns the node whose leaf is the call that leads to the context; the root if there is none.
+  // Returns the node whose leaf is the call that leads to the context, or the root for the start of a thread.
   RecordedNode context(uint32_t id);
 
   void add(uint32_t access, uint16_t metric, uint64_t value);

@@ -70,7 +70,7 @@ TEST_CASE("system calls load and store") {
   CHECK(dead(run, "other_store_8", "store_8") == Wasted{});
 }
 
-TEST_CASE("memory that was freed or mapped anew begins without a store") {
+TEST_CASE("memory that was freed or mapped again begins without a store") {
   const EngineRun run("freed", "--dead-stores");
   CHECK(dead(run, "store_8", "other_store_8") == Wasted{});
   CHECK(dead(run, "store_4", "other_store_4") == Wasted{});

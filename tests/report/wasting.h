@@ -8,7 +8,7 @@
 
 namespace prof::test {
 
-// Returns the context of a line; fails if there is none.
+// Returns the context of a line. Fails if the line has no context.
 inline uint32_t context_at(const Database& database, uint32_t line) {
   for (uint32_t c = 0; c < database.contexts.size(); ++c)
     if (database.contexts[c].kind == ContextKind::Line && database.contexts[c].line == line) return c;
